@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tuple>
+
 #include "kernel.hpp"
 
 namespace tessera::codelets {
@@ -7,10 +9,11 @@ namespace {
 
 template <Scalar T>
 struct Add {
-  using Args = AddArgs<T>;
+  using Args = AddArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
-    const auto& [work, part, first_row, real_diagonal, beta] = args;
+    const auto [part, first_row, real_diagonal] = std::tuple(args.part, args.first_row, args.real_diagonal);
+    const auto beta = T(args.beta);
     const auto D = tile<const T>(buffers[0]);
     const auto C = tile<T>(buffers[1]);
     for (int j = 0; j < C.n; j++) {
@@ -28,7 +31,7 @@ struct Add {
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto part = args.part;
-    const T beta = args.beta;
+    const auto beta = T(args.beta);
     const auto D = tile<const T>(buffers[0]);
     const auto C = tile<T>(buffers[1]);
     if (part == Part::All) return check("add", device::add<T>(on.handle, C.m, C.n, D.data, D.ld, beta, C.data, C.ld));
@@ -60,7 +63,7 @@ struct Add {
   static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
     const auto D = tile<const T>(buffers[0]);
     const auto C = tile<T>(buffers[1]);
-    on.add<T>({C.m, C.n, args.part, args.first_row, args.real_diagonal}, on.place(D.data, D.ld), args.beta, C.data,
+    on.add<T>({C.m, C.n, args.part, args.first_row, args.real_diagonal}, on.place(D.data, D.ld), T(args.beta), C.data,
               C.ld);
   }
 #endif
@@ -68,10 +71,6 @@ struct Add {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& add() {
-  return codelet_of<Add<T>>("add");
-}
-INSTANTIATE_FOR_ALL_TYPES(add)
+starpu_codelet& add(char type) { return codelet_of<Add>(type, "add"); }
 
 }  // namespace tessera::codelets

@@ -10,6 +10,7 @@
 #include <tessera/types.hpp>
 
 #include "codelet.hpp"
+#include "common/of_type.hpp"
 
 /// The arguments of tile operations as text, for a Dump. Addresses where tasks store findings are left out, because
 /// they differ from run to run.
@@ -30,6 +31,16 @@ std::string value_text(const V& value) {
   else return "(" + number_text(value.real()) + "," + number_text(value.imag()) + ")";
 }
 
+/// A factor as a number of the type of the task.
+struct Factor {
+  Number value;
+  char type;
+};
+Factor factor(const Number& value, const auto& arguments) { return {value, arguments.work.type}; }
+inline std::string value_text(const Factor& factor) {
+  return with_type(factor.type, [&]<Scalar T>(T) { return value_text(T(factor.value)); });
+}
+
 template <typename... V>
 std::string words(const V&... values) {
   std::string text;
@@ -37,47 +48,31 @@ std::string words(const V&... values) {
   return text;
 }
 
-template <Scalar T>
-std::string text_of(const GemmArgs<T>& a) {
-  return words(a.op_a, a.op_b, a.alpha, a.beta, a.first_column, a.first_term);
+inline std::string text_of(const GemmArgs& a) {
+  return words(a.op_a, a.op_b, factor(a.alpha, a), factor(a.beta, a), a.first_column, a.first_term);
 }
-template <Scalar T>
-std::string text_of(const GemmtArgs<T>& a) {
-  return words(a.uplo, a.first_row, a.op_a, a.op_b, a.alpha, a.beta);
+inline std::string text_of(const GemmtArgs& a) {
+  return words(a.uplo, a.first_row, a.op_a, a.op_b, factor(a.alpha, a), factor(a.beta, a));
 }
-template <Scalar T>
-std::string text_of(const SymmArgs<T>& a) {
-  return words(a.side, a.uplo, a.alpha, a.beta);
+inline std::string text_of(const SymmArgs& a) { return words(a.side, a.uplo, factor(a.alpha, a), factor(a.beta, a)); }
+inline std::string text_of(const SymmPanelArgs& a) {
+  return words(a.uplo, a.first, factor(a.alpha, a), factor(a.beta, a));
 }
-template <Scalar T>
-std::string text_of(const SymmPanelArgs<T>& a) {
-  return words(a.uplo, a.first, a.alpha, a.beta);
+inline std::string text_of(const SyrkArgs& a) {
+  return words(a.uplo, a.first_row, a.op, factor(a.alpha, a), factor(a.beta, a));
 }
-template <Scalar T>
-std::string text_of(const SyrkArgs<T>& a) {
-  return words(a.uplo, a.first_row, a.op, a.alpha, a.beta);
+inline std::string text_of(const Syr2kArgs& a) {
+  return words(a.uplo, a.first_row, a.op, factor(a.alpha, a), factor(a.beta, a));
 }
-template <Scalar T>
-std::string text_of(const Syr2kArgs<T>& a) {
-  return words(a.uplo, a.first_row, a.op, a.alpha, a.beta);
+inline std::string text_of(const TriangularArgs& a) {
+  return words(a.side, a.uplo, a.op, a.diag, factor(a.alpha, a), a.blocked, a.sum != nullptr, a.spreads);
 }
-template <Scalar T>
-std::string text_of(const TriangularArgs<T>& a) {
-  return words(a.side, a.uplo, a.op, a.diag, a.alpha, a.blocked, a.sum != nullptr, a.spreads);
-}
-template <Scalar T>
-std::string text_of(const TriangularPanelArgs<T>& a) {
-  return text_of<T>(static_cast<const TriangularArgs<T>&>(a)) +
+inline std::string text_of(const TriangularPanelArgs& a) {
+  return text_of(static_cast<const TriangularArgs&>(a)) +
          words(a.first, a.next_first, a.next_rows, a.next_sum != nullptr);
 }
-template <Scalar T>
-std::string text_of(const DiagonalBlocksArgs<T>& a) {
-  return words(a.uplo, a.diag, a.first_row);
-}
-template <Scalar T>
-std::string text_of(const PotrfArgs<T>& a) {
-  return words(a.uplo, a.first);
-}
+inline std::string text_of(const DiagonalBlocksArgs& a) { return words(a.uplo, a.diag, a.first_row); }
+inline std::string text_of(const PotrfArgs& a) { return words(a.uplo, a.first); }
 inline std::string text_of(const GetrfArgs& a) { return words(a.first, a.tiles, a.place, a.blocked); }
 inline std::string text_of(const PanelUpdateArgs& a) { return words(a.first, a.tiles, a.blocked); }
 inline std::string text_of(const GetrfBesideUpdatesArgs& a) {
@@ -87,14 +82,8 @@ inline std::string text_of(const LaswpArgs& a) { return words(a.first, a.step, a
 inline std::string text_of(const PanelSolveArgs& a) { return words(a.first, a.tiles, a.uplo, a.op); }
 inline std::string text_of(const GetrfNopivArgs& a) { return words(a.unit, a.first); }
 inline std::string text_of(const GrowthArgs& a) { return words(a.part, a.of); }
-template <Scalar T>
-std::string text_of(const TrtriArgs<T>& a) {
-  return words(a.uplo, a.diag, a.blocked);
-}
-template <Scalar T>
-std::string text_of(const LauumArgs<T>& a) {
-  return words(a.uplo);
-}
+inline std::string text_of(const TrtriArgs& a) { return words(a.uplo, a.diag, a.blocked); }
+inline std::string text_of(const LauumArgs& a) { return words(a.uplo); }
 inline std::string text_of(const FindZeroArgs& a) { return words(a.row, a.first); }
 inline std::string text_of(const PanelMultiplyArgs& a) { return words(a.first); }
 inline std::string text_of(const PanelInvertArgs& a) { return words(a.first, a.blocked); }
@@ -104,17 +93,10 @@ inline std::string text_of(const ReflectorArgs& a) { return words(a.first); }
 inline std::string text_of(const ClearRowsArgs& a) { return words(a.first); }
 inline std::string text_of(const LarfbArgs& a) { return words(a.first, a.side, a.adjoint); }
 inline std::string text_of(const OutcomeArgs& /*a*/) { return {}; }
-template <Scalar T>
-std::string text_of(const InspectArgs<T>& /*a*/) {
-  return {};
+inline std::string text_of(const InspectArgs& /*a*/) { return {}; }
+inline std::string text_of(const ScaleArgs& a) {
+  return words(a.part, a.first_row, a.real_diagonal, factor(a.beta, a));
 }
-template <Scalar T>
-std::string text_of(const ScaleArgs<T>& a) {
-  return words(a.part, a.first_row, a.real_diagonal, a.beta);
-}
-template <Scalar T>
-std::string text_of(const AddArgs<T>& a) {
-  return words(a.part, a.first_row, a.real_diagonal, a.beta);
-}
+inline std::string text_of(const AddArgs& a) { return words(a.part, a.first_row, a.real_diagonal, factor(a.beta, a)); }
 
 }  // namespace tessera::codelets

@@ -17,7 +17,7 @@ struct Range {
 template <Scalar T, typename Blas>
 class BlockedTriangle {
  public:
-  BlockedTriangle(const Blas& blas, const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B)
+  BlockedTriangle(const Blas& blas, const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B)
       : blas_(blas), args_(args), A_(A), B_(B), left_(args.side == Side::Left),
         forward_(((args.uplo == Uplo::Lower) != (args.op != Op::NoTrans)) == left_) {}
 
@@ -29,7 +29,7 @@ class BlockedTriangle {
   /// @param on_block  called with a Range and a factor: B(rows) ← factor op(A(rows, rows))⁻¹ B(rows)
   template <typename OnBlock>
   void solve(int order, OnBlock on_block) const {
-    solve_rows({0, A_.n}, order, args_.alpha, on_block);
+    solve_rows({0, A_.n}, order, T(args_.alpha), on_block);
   }
 
   /// B ← α op(A) B
@@ -47,7 +47,7 @@ class BlockedTriangle {
   int n(const Range& rows) const { return left_ ? B_.n : rows.count; }
 
   Blas blas_;
-  const TriangularArgs<T>& args_;
+  const TriangularArgs& args_;
   Tile<const T> A_;
   Tile<T> B_;
   bool left_, forward_;
@@ -76,10 +76,10 @@ class BlockedTriangle {
   /// From the last block to the first: a block is overwritten only after all blocks that need it have read it.
   template <typename OnBlock>
   void multiply_rows(const Range& rows, int order, const OnBlock& on_block) const {
-    if (rows.count <= order) return on_block(rows, args_.alpha);
+    if (rows.count <= order) return on_block(rows, T(args_.alpha));
     const auto [before, after] = halves(rows, order);
     multiply_rows(after, order, on_block);
-    add_product(after, before, args_.alpha, T(1));
+    add_product(after, before, T(args_.alpha), T(1));
     multiply_rows(before, order, on_block);
   }
 

@@ -11,6 +11,7 @@
 #include <tessera/types.hpp>
 
 #include "common/float_mode.hpp"
+#include "common/number.hpp"
 #include "common/triangle.hpp"
 
 /// The codelets of all tile operations: their arguments, their construction, and the cost of their tasks.
@@ -55,138 +56,114 @@ void set_cost_function(CostFunction function);
 // of the tile below the square (Lower) or above it (Upper).
 
 /// C ← α op(A) op(B) + β C. Buffers: A, B (read), C.
-template <Scalar T>
 struct GemmArgs {
   Work work;
   Op op_a, op_b;
-  T alpha, beta;
+  Number alpha, beta;
   int first_column = 0;  ///< first column of op(B) to use; the number of columns is that of C
   int first_term = 0;    ///< first row of op(B) to use; op(A) has as many columns as rows are used
 };
-template <Scalar T>
-starpu_codelet& gemm();
+starpu_codelet& gemm(char type);
 
 /// A triangle of C ← α op(A) op(B) + β C. Buffers: A, B (read), C.
-template <Scalar T>
 struct GemmtArgs {
   Work work;
   Uplo uplo;
   int first_row;
   Op op_a, op_b;
-  T alpha, beta;
+  Number alpha, beta;
 };
-template <Scalar T>
-starpu_codelet& gemmt();
+starpu_codelet& gemmt(char type);
 
 /// C ← α A B + β C or α B A + β C, A symmetric or Hermitian. Buffers: A, B (read), C.
-template <Scalar T>
 struct SymmArgs {
   Work work;
   Side side;
   Uplo uplo;
-  T alpha, beta;
+  Number alpha, beta;
 };
-template <Scalar T>
-starpu_codelet& symm();
-template <ComplexScalar T>
-starpu_codelet& hemm();
+starpu_codelet& symm(char type);
+starpu_codelet& hemm(char type);
 
 /// A step of symm or hemm with A on the left, in panels. A has n columns of the stored triangle in full height; B and C
 /// have some columns in full height. Let k be the rows of the diagonal in A, [first, first + n), and r the rows below
 /// (Lower) or above them (Upper). C(k) ← α A(k) B(k) + α A(r)ᵀ B(r) + β C(k), C(r) ← α A(r) B(k) + β C(r); hemm has ᴴ
 /// instead of ᵀ. Buffers: A, B (read), C.
-template <Scalar T>
 struct SymmPanelArgs {
   Work work;
   Uplo uplo;
   int first;
-  T alpha, beta;
+  Number alpha, beta;
 };
-template <Scalar T>
-starpu_codelet& symm_panel();
-template <ComplexScalar T>
-starpu_codelet& hemm_panel();
+starpu_codelet& symm_panel(char type);
+starpu_codelet& hemm_panel(char type);
 
 /// A triangle of C ← α op(A) op(A)ᵀ + β C. herk: with ᴴ instead of ᵀ, and with real α and β. Buffers: A (read), C.
-template <Scalar T>
 struct SyrkArgs {
   Work work;
   Uplo uplo;
   int first_row;
   Op op;
-  T alpha, beta;
+  Number alpha, beta;
 };
-template <Scalar T>
-starpu_codelet& syrk();
-template <ComplexScalar T>
-starpu_codelet& herk();
+starpu_codelet& syrk(char type);
+starpu_codelet& herk(char type);
 
 /// A triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. her2k: with ᴴ instead of ᵀ, ᾱ in the second term, and real
 /// β. Buffers: A, B (read), C.
-template <Scalar T>
 struct Syr2kArgs {
   Work work;
   Uplo uplo;
   int first_row;
   Op op;
-  T alpha, beta;
+  Number alpha, beta;
 };
-template <Scalar T>
-starpu_codelet& syr2k();
-template <ComplexScalar T>
-starpu_codelet& her2k();
+starpu_codelet& syr2k(char type);
+starpu_codelet& her2k(char type);
 
 /// B ← α op(A) B or α B op(A); trsm uses the inverse of A. Buffers: A (read), B. A blocked trsm also reads the result
 /// of `diagonal_blocks` for A. The task returns `sum` to `sum_slots`.
-template <Scalar T>
 struct TriangularArgs {
   Work work;
   Side side;
   Uplo uplo;
   Op op;
   Diag diag;
-  T alpha;
+  Number alpha;
   bool blocked;
-  Real<T>* sum;  ///< the result of `inspect` for B; null: a blocked task on a GPU inspects B itself, and waits for the
-                 ///< result
+  void* sum;  ///< the result of `inspect` for B; null: a blocked task on a GPU inspects B itself, and waits for the
+              ///< result
   bool spreads = false;  ///< infinities and NaN may spread over their whole row of B (right) or column (left), so a
                          ///< blocked task need not look for them
 };
-template <Scalar T>
-starpu_codelet& trmm();
-template <Scalar T>
-starpu_codelet& trsm();
+starpu_codelet& trmm(char type);
+starpu_codelet& trsm(char type);
 
 /// A step of trsm or trmm with a triangular A on the left, in panels. A has n columns of the triangle in full height, B
 /// some columns of the other matrix. Let k be the rows of the diagonal in A, [first, first + n), and r the rows below
 /// (Lower) or above them (Upper). trsm: B(k) ← α A(k)⁻¹ B(k), then B(r) ← α B(r) − A(r) B(k). trmm: B(r) ← B(r) + α
 /// A(r) B(k), then B(k) ← α A(k) B(k). Buffers: A (read), B. A blocked trsm also reads the result of `diagonal_blocks`
 /// for A(k). The task gives back `sum`, which holds the sum for B(k), and writes that of the rows of the next step.
-template <Scalar T>
-struct TriangularPanelArgs : TriangularArgs<T> {
+struct TriangularPanelArgs : TriangularArgs {
   int first;
   int next_first, next_rows;  ///< of the next step; no rows: this is the last step
-  Real<T>* next_sum;          ///< may be null
+  void* next_sum;             ///< may be null
 };
-template <Scalar T>
-starpu_codelet& trmm_panel();
-template <Scalar T>
-starpu_codelet& trsm_panel();
+starpu_codelet& trmm_panel(char type);
+starpu_codelet& trsm_panel(char type);
 
 /// D ← the inverses of the diagonal blocks of order 2 `diagonal_block` of a triangular A, side by side, as squares. D
 /// is registered with `diagonal_block` rows and two columns for each column of A. With D, trsm on a GPU consists of
 /// products (see triangular_blocks.hpp). A may be taller than wide: the diagonal then begins in row `first_row`. Runs
 /// only on GPUs. Buffers: A (read), D (write).
 inline constexpr int diagonal_block = 256;
-template <Scalar T>
 struct DiagonalBlocksArgs {
   Work work;
   Uplo uplo;
   Diag diag;
   int first_row = 0;
 };
-template <Scalar T>
-starpu_codelet& diagonal_blocks();
+starpu_codelet& diagonal_blocks(char type);
 
 /// What the tasks of a factorization find out, in addition to the factors. The task `outcome` delivers it.
 class OutcomeValue {
@@ -220,15 +197,13 @@ class InfoValue final : public OutcomeValue {
 
 /// A triangle of A ← its Cholesky factor: L with A = L Lᴴ (Lower), U with A = Uᴴ U (Upper). If a leading minor is not
 /// positive, or NaN, the rest of the factor is undefined. Buffers: A.
-template <Scalar T>
 struct PotrfArgs {
   Work work;
   Uplo uplo;
   Index first;       ///< the row of the matrix at which A begins
   InfoValue* value;  ///< receives the order of a leading minor that is not positive
 };
-template <Scalar T>
-starpu_codelet& potrf();
+starpu_codelet& potrf(char type);
 
 // LU factorization with partial pivoting works on panels: some columns of a matrix in full height. A panel is a column
 // of tiles. All but the last have the same height, and the diagonal block of a panel lies in one tile. The buffers of a
@@ -248,8 +223,7 @@ struct GetrfArgs {
   bool blocked;
   InfoValue* value;  ///< receives the first i, counted from 1 in the matrix, with U(i, i) = 0
 };
-template <Scalar T>
-starpu_codelet& getrf();
+starpu_codelet& getrf(char type);
 
 /// Updates a panel B by a factorized panel A: B ← P B on rows [first, m), then B(top) ← L⁻¹ B(top) on as many rows as
 /// there are pivots, and B(below) ← B(below) − L(below) B(top). Buffers: `tiles` tiles of A and pivots (read), as many
@@ -259,8 +233,7 @@ struct PanelUpdateArgs {
   int first, tiles;
   bool blocked;
 };
-template <Scalar T>
-starpu_codelet& panel_update();
+starpu_codelet& panel_update(char type);
 
 /// Factorizes a panel while an earlier panel updates others. If the GPU has no memory for the second stream, it does
 /// one after the other. Buffers: those of `getrf` for the panel; of the earlier panel, as for `panel_update`, its tiles
@@ -272,8 +245,7 @@ struct GetrfBesideUpdatesArgs {
   PanelUpdateArgs update;
   int columns;
 };
-template <Scalar T>
-starpu_codelet& getrf_beside_updates();
+starpu_codelet& getrf_beside_updates(char type);
 /// Whether the current GPU can do both at the same time.
 bool can_factorize_beside_updates();
 
@@ -284,8 +256,7 @@ struct LaswpArgs {
   int first, step, tiles;
   bool backwards;  ///< undoes the exchanges, last one first; `step` is then negative
 };
-template <Scalar T>
-starpu_codelet& laswp();
+starpu_codelet& laswp(char type);
 
 /// A step of the solution with a factor A of order n, whose panel has rows and columns k = [first, first + columns) on
 /// the diagonal. X is U, or the unit lower L, and r are the other rows of X in these columns: above k for U, below k
@@ -297,8 +268,7 @@ struct PanelSolveArgs {
   Uplo uplo;
   Op op;
 };
-template <Scalar T>
-starpu_codelet& panel_solve();
+starpu_codelet& panel_solve(char type);
 
 /// A tile of a matrix A ← L U without pivoting, L lower and U upper trapezoidal, one of them with a unit diagonal.
 /// Buffers: A.
@@ -308,8 +278,7 @@ struct GetrfNopivArgs {
   Index first;       ///< the row of the matrix at which A begins
   InfoValue* value;  ///< receives the first i, counted from 1 in the matrix, with a zero on the other factor's diagonal
 };
-template <Scalar T>
-starpu_codelet& getrf_nopiv();
+starpu_codelet& getrf_nopiv(char type);
 
 /// The growth of a factorization while its tasks run, as the bits of a double: the largest magnitude |Re| + |Im| of an
 /// element of the factor, relative to that of the matrix. NaN if any element is NaN.
@@ -340,8 +309,7 @@ struct GrowthArgs {
   GrowthValue::Of of;
   GrowthValue* value;
 };
-template <Scalar T>
-starpu_codelet& growth();
+starpu_codelet& growth(char type);
 
 /// The info of a least squares problem. LAPACK solves with a matrix of zeros: the solution is zero.
 class RankValue final : public OutcomeValue {
@@ -357,24 +325,20 @@ class RankValue final : public OutcomeValue {
 
 /// A triangle of A ← its inverse. With Diag::Unit, the diagonal is neither read nor written. Buffers: A, W. If
 /// `blocked`, also the result of `diagonal_blocks` for A (read).
-template <Scalar T>
 struct TrtriArgs {
   Work work;
   Uplo uplo;
   Diag diag;
   bool blocked;
 };
-template <Scalar T>
-starpu_codelet& trtri();
+starpu_codelet& trtri(char type);
 
 /// A triangle of A ← Lᴴ L (Lower) or U Uᴴ (Upper), where L or U is that triangle, with a real diagonal. Buffers: A, W.
-template <Scalar T>
 struct LauumArgs {
   Work work;
   Uplo uplo;
 };
-template <Scalar T>
-starpu_codelet& lauum();
+starpu_codelet& lauum(char type);
 
 /// Reports zeros on a diagonal that begins in row `row` of A. Buffers: A (read).
 struct FindZeroArgs {
@@ -384,8 +348,7 @@ struct FindZeroArgs {
   InfoValue*
       value;  ///< receives the first i, counted from 1 in the matrix, with A(i, i) = 0; tasks may report in any order
 };
-template <Scalar T>
-starpu_codelet& find_zero();
+starpu_codelet& find_zero(char type);
 
 // The inverse of a matrix from the panels of its LU factorization. A panel has its part of the diagonal in rows k =
 // [first, first + columns).
@@ -396,8 +359,7 @@ struct PanelMultiplyArgs {
   Work work;
   Index first;
 };
-template <Scalar T>
-starpu_codelet& panel_multiply();
+starpu_codelet& panel_multiply(char type);
 
 /// A(above k) ← −A(above k) A(k)⁻¹, then A(k) ← A(k)⁻¹, where A(k) is upper triangular. Buffers: A, W. If `blocked`,
 /// also a tile for the inverses of the diagonal blocks of A(k) (write), see `diagonal_blocks`.
@@ -406,8 +368,7 @@ struct PanelInvertArgs {
   Index first;
   bool blocked;
 };
-template <Scalar T>
-starpu_codelet& panel_invert();
+starpu_codelet& panel_invert(char type);
 
 /// L ← rows [first, m) of A, then the part of A below the diagonal ← 0. The elements above the diagonal of L are
 /// meaningless. Buffers: A, L (write).
@@ -415,8 +376,7 @@ struct SplitPanelArgs {
   Work work;
   Index first;
 };
-template <Scalar T>
-starpu_codelet& split_panel();
+starpu_codelet& split_panel(char type);
 
 /// Exchanges columns of panels by the pivots of panel A, the last pivot first: pivot i names the column, counted from 1
 /// at the first column of A, that is exchanged with column i of A. Exchanges within A take place only if `within`, and
@@ -428,8 +388,7 @@ struct SwapColumnsArgs {
   Index panel;  ///< columns of a full panel
   bool within;
 };
-template <Scalar T>
-starpu_codelet& swap_columns();
+starpu_codelet& swap_columns(char type);
 
 // QR factorization works on panels of full height, which are one tile each. A panel of n columns whose diagonal begins
 // in row `first` has k = min(m − first, n) reflectors, of which V has a column each: its elements lie below the
@@ -444,12 +403,10 @@ struct ReflectorArgs {
 
 /// Rows [first, m) of A ← R on and above the diagonal, V below it. Buffers: A, the scalar factors tau of the reflectors
 /// (k×1; write), their block (write).
-template <Scalar T>
-starpu_codelet& geqrf();
+starpu_codelet& geqrf(char type);
 
 /// The block of reflectors that are known. Buffers: A (read), tau (read), block (write).
-template <Scalar T>
-starpu_codelet& larft();
+starpu_codelet& larft(char type);
 
 /// C ← Q C (Left), or C Q (Right), with Q = H₁ ⋯ Hₖ or its adjoint. Buffers: the panel with V (read), its block (read),
 /// C, of which the rows from `first` on change, or the columns.
@@ -459,13 +416,11 @@ struct LarfbArgs {
   Side side;
   bool adjoint;
 };
-template <Scalar T>
-starpu_codelet& larfb();
+starpu_codelet& larfb(char type);
 
 /// A panel ← the columns of Q = H₁ ⋯ Hₖ that have its place; those of its rows above `first` are zero. Buffers: A,
 /// block (read).
-template <Scalar T>
-starpu_codelet& ungqr();
+starpu_codelet& ungqr(char type);
 
 /// Rows [first, m) of B ← 0, if `only_with` is null, or has found zeros alone. Buffers: B; then, if not null, what
 /// `outcome` will write (read).
@@ -474,8 +429,7 @@ struct ClearRowsArgs {
   int first;
   const GrowthValue* only_with;
 };
-template <Scalar T>
-starpu_codelet& clear_rows();
+starpu_codelet& clear_rows(char type);
 
 /// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last diagonal
 /// tile (read), the variable (write), an std::int64_t in host memory.
@@ -488,36 +442,30 @@ starpu_codelet& outcome();
 /// *sum ← Σ |Re| + |Im| over the elements of C. The sum is not finite if an element is infinite or NaN. Buffers: C
 /// (read). C has at most INT_MAX elements. Runs as the last task on C before a blocked trmm or trsm, which must know
 /// the sum when it starts.
-template <Scalar T>
 struct InspectArgs {
   Work work;
-  Real<T>* sum;  ///< in pinned memory, from `sum_slots`
+  void* sum;  ///< in pinned memory, from `sum_slots`
 };
-template <Scalar T>
-starpu_codelet& inspect();
+starpu_codelet& inspect(char type);
 
 /// C ← β C, or a triangle of it. Buffers: C.
-template <Scalar T>
 struct ScaleArgs {
   Work work;
   Part part;
   int first_row;
   bool real_diagonal;  ///< sets the imaginary part of the diagonal to 0; only for a triangle
-  T beta;
+  Number beta;
 };
-template <Scalar T>
-starpu_codelet& scale();
+starpu_codelet& scale(char type);
 
 /// C ← D + β C, β ≠ 0, or a triangle of it. Buffers: D (read), C.
-template <Scalar T>
 struct AddArgs {
   Work work;
   Part part;
   int first_row;
   bool real_diagonal;  ///< treats the imaginary part of C's diagonal as 0; only for a triangle
-  T beta;
+  Number beta;
 };
-template <Scalar T>
-starpu_codelet& add();
+starpu_codelet& add(char type);
 
 }  // namespace tessera::codelets

@@ -45,11 +45,11 @@ struct FoundInverses {
 
 /// B ← α op(A)⁻¹ B, by products if the inverses may be used.
 template <Scalar T>
-void solve(const OnDevice& on, const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B,
+void solve(const OnDevice& on, const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B,
            const FoundInverses<T>& inverses) {
   if (B.m == 0 || B.n == 0 || TriangularBlocks<T>(args, A, B).solve_by(inverses.tile, inverses.use)) return;
-  check("trsm", device::trsm<T>(on.handle, args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha, A.data, A.ld,
-                                B.data, B.ld));
+  check("trsm", device::trsm<T>(on.handle, args.side, args.uplo, args.op, args.diag, B.m, B.n, T(args.alpha), A.data,
+                                A.ld, B.data, B.ld));
 }
 
 /// A triangle of A ← its inverse. A unit diagonal keeps its values.
@@ -61,15 +61,15 @@ void invert_triangle(const OnDevice& on, Uplo uplo, Diag diag, const Tile<T>& A,
   clear(W);
   for (int first = 0; first < W.n; first += device::leaf)
     device::set_unit_diagonal<T>(std::min(device::leaf, W.n - first), element(W, first, first), W.ld);
-  const TriangularArgs<T> args{.work = {},
-                               .side = Side::Left,
-                               .uplo = uplo,
-                               .op = Op::NoTrans,
-                               .diag = diag,
-                               .alpha = T(1),
-                               .blocked = true,
-                               .sum = nullptr,
-                               .spreads = true};
+  const TriangularArgs args{.work = {},
+                            .side = Side::Left,
+                            .uplo = uplo,
+                            .op = Op::NoTrans,
+                            .diag = diag,
+                            .alpha = T(1),
+                            .blocked = true,
+                            .sum = nullptr,
+                            .spreads = true};
   solve<T>(on, args, triangle, W, inverses);
   if (diag == Diag::Unit) check("copy", device::copy<T>(on.handle, A.n, A.data, A.ld + 1, W.data, W.ld + 1));
   copy_triangle<T>(on, uplo, {W.data, W.n, W.n, W.ld}, A);

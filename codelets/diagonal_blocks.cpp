@@ -164,7 +164,7 @@ struct Judgement {
 
 template <Scalar T>
 struct InvertDiagonalBlocks {
-  using Args = DiagonalBlocksArgs<T>;
+  using Args = DiagonalBlocksArgs;
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
@@ -205,10 +205,6 @@ INSTANTIATE_INVERSION(std::complex<double>)
 #undef INSTANTIATE_INVERSION
 #endif
 
-template <Scalar T>
-starpu_codelet& diagonal_blocks() {
-  return codelet_for_gpus<InvertDiagonalBlocks<T>>("diagonal_blocks");
-}
-INSTANTIATE_FOR_ALL_TYPES(diagonal_blocks)
+starpu_codelet& diagonal_blocks(char type) { return codelet_for_gpus<InvertDiagonalBlocks>(type, "diagonal_blocks"); }
 
 }  // namespace tessera::codelets

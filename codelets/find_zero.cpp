@@ -73,10 +73,6 @@ struct FindZero {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& find_zero() {
-  return codelet_of<FindZero<T>>("find_zero");
-}
-INSTANTIATE_FOR_ALL_TYPES(find_zero)
+starpu_codelet& find_zero(char type) { return codelet_of<FindZero>(type, "find_zero"); }
 
 }  // namespace tessera::codelets

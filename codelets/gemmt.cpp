@@ -12,21 +12,21 @@ namespace {
 
 template <Scalar T>
 struct Gemmt {
-  using Args = GemmtArgs<T>;
+  using Args = GemmtArgs;
 
   /// A function (i, j, m, n, β, D, ld): D ← the m×n part of α op(A) op(B) that begins at (i, j), + β D.
   static auto product_on(const auto& blas, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
     const int k = args.op_a == Op::NoTrans ? A.n : A.m;
     return [=, &blas, &args](int i, int j, int m, int n, T beta, T* D, int ld) {
-      blas.gemm(args.op_a, args.op_b, m, n, k, args.alpha, row(args.op_a, A, i), A.ld, column(args.op_b, B, j), B.ld,
+      blas.gemm(args.op_a, args.op_b, m, n, k, T(args.alpha), row(args.op_a, A, i), A.ld, column(args.op_b, B, j), B.ld,
                 beta, D, ld);
     };
   }
 
   static void run(const OnHost& blas, void* buffers[], const Args& args) {
     const Uplo uplo = args.uplo;
-    const T beta = args.beta;
+    const auto beta = T(args.beta);
     const auto C = tile<T>(buffers[2]);
     const int leaf = std::min(128, C.n);
     const auto product = product_on(blas, buffers, args);
@@ -53,7 +53,7 @@ struct Gemmt {
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const Uplo uplo = args.uplo;
-    const T beta = args.beta;
+    const auto beta = T(args.beta);
     const auto C = tile<T>(buffers[2]);
     const device::LeafWorkspace<T> workspace;
     const auto product = product_on(on, buffers, args);
@@ -77,15 +77,15 @@ struct Gemmt {
     const auto C = tile<T>(buffers[2]);
     const int k = args.op_a == Op::NoTrans ? A.n : A.m;
     const auto product = [&](const opencl::Place& D, const Rectangle& r, T beta) {
-      on.gemm_to<T>(D, args.op_a, args.op_b, r.m, r.n, k, args.alpha, row(args.op_a, A, r.i), A.ld,
+      on.gemm_to<T>(D, args.op_a, args.op_b, r.m, r.n, k, T(args.alpha), row(args.op_a, A, r.i), A.ld,
                     column(args.op_b, B, r.j), B.ld, beta);
     };
     cut_trapezoid(
         args.uplo, C.m, C.n, args.first_row, opencl::leaf,
-        [&](const Rectangle& r) { product(on.place(element(C, r.i, r.j), C.ld), r, args.beta); },
+        [&](const Rectangle& r) { product(on.place(element(C, r.i, r.j), C.ld), r, T(args.beta)); },
         [&](int row, int column, int n) {
           product(on.square(), {row, column, n, n}, T{});
-          on.add<T>({.m = n, .n = n, .part = part_of(args.uplo)}, on.square(), args.beta, element(C, row, column),
+          on.add<T>({.m = n, .n = n, .part = part_of(args.uplo)}, on.square(), T(args.beta), element(C, row, column),
                     C.ld);
         });
   }
@@ -94,10 +94,6 @@ struct Gemmt {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& gemmt() {
-  return codelet_of<Gemmt<T>>("gemmt");
-}
-INSTANTIATE_FOR_ALL_TYPES(gemmt)
+starpu_codelet& gemmt(char type) { return codelet_of<Gemmt>(type, "gemmt"); }
 
 }  // namespace tessera::codelets

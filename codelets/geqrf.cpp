@@ -79,40 +79,25 @@ struct ClearRows : OnPanels<ClearRows<T>, T, ClearRowsArgs> {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& geqrf() {
-  return codelet_of<Geqrf<T>>("geqrf");
-}
-INSTANTIATE_FOR_ALL_TYPES(geqrf)
+starpu_codelet& geqrf(char type) { return codelet_of<Geqrf>(type, "geqrf"); }
 
-template <Scalar T>
-starpu_codelet& larft() {
-  return codelet_of<Larft<T>>("larft");
-}
-INSTANTIATE_FOR_ALL_TYPES(larft)
+starpu_codelet& larft(char type) { return codelet_of<Larft>(type, "larft"); }
 
-template <Scalar T>
-starpu_codelet& larfb() {
-  return codelet_of<Larfb<T>>("larfb");
-}
-INSTANTIATE_FOR_ALL_TYPES(larfb)
+starpu_codelet& larfb(char type) { return codelet_of<Larfb>(type, "larfb"); }
 
-template <Scalar T>
-starpu_codelet& ungqr() {
-  return codelet_of<Ungqr<T>>("ungqr");
-}
-INSTANTIATE_FOR_ALL_TYPES(ungqr)
+starpu_codelet& ungqr(char type) { return codelet_of<Ungqr>(type, "ungqr"); }
 
-template <Scalar T>
-starpu_codelet& clear_rows() {
-  static auto& codelet = []() -> starpu_codelet& {
-    auto& made = codelet_of<ClearRows<T>>("clear_rows");
-    made.specific_nodes = 1;
-    made.nodes[0] = STARPU_SPECIFIC_NODE_LOCAL, made.nodes[1] = STARPU_SPECIFIC_NODE_CPU;
-    return made;
-  }();
-  return codelet;
+starpu_codelet& clear_rows(char type) {
+  return with_type(
+      type, []<Scalar T>(T) -> auto& {
+        static auto& codelet = []() -> starpu_codelet& {
+          auto& made = codelet_of<ClearRows<T>>("clear_rows");
+          made.specific_nodes = 1;
+          made.nodes[0] = STARPU_SPECIFIC_NODE_LOCAL, made.nodes[1] = STARPU_SPECIFIC_NODE_CPU;
+          return made;
+        }();
+        return codelet;
+      });
 }
-INSTANTIATE_FOR_ALL_TYPES(clear_rows)
 
 }  // namespace tessera::codelets

@@ -84,28 +84,12 @@ struct PanelSolve {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& getrf() {
-  return codelet_of<Getrf<T>>("getrf");
-}
-INSTANTIATE_FOR_ALL_TYPES(getrf)
+starpu_codelet& getrf(char type) { return codelet_of<Getrf>(type, "getrf"); }
 
-template <Scalar T>
-starpu_codelet& panel_update() {
-  return codelet_of<PanelUpdate<T>>("panel_update");
-}
-INSTANTIATE_FOR_ALL_TYPES(panel_update)
+starpu_codelet& panel_update(char type) { return codelet_of<PanelUpdate>(type, "panel_update"); }
 
-template <Scalar T>
-starpu_codelet& laswp() {
-  return codelet_of<Laswp<T>>("laswp");
-}
-INSTANTIATE_FOR_ALL_TYPES(laswp)
+starpu_codelet& laswp(char type) { return codelet_of<Laswp>(type, "laswp"); }
 
-template <Scalar T>
-starpu_codelet& panel_solve() {
-  return codelet_of<PanelSolve<T>>("panel_solve");
-}
-INSTANTIATE_FOR_ALL_TYPES(panel_solve)
+starpu_codelet& panel_solve(char type) { return codelet_of<PanelSolve>(type, "panel_solve"); }
 
 }  // namespace tessera::codelets

@@ -62,11 +62,9 @@ struct GetrfBesideUpdates {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& getrf_beside_updates() {
-  return codelet_for_gpus<GetrfBesideUpdates<T>>("getrf_beside_updates");
+starpu_codelet& getrf_beside_updates(char type) {
+  return codelet_for_gpus<GetrfBesideUpdates>(type, "getrf_beside_updates");
 }
-INSTANTIATE_FOR_ALL_TYPES(getrf_beside_updates)
 
 bool can_factorize_beside_updates() {
 #ifdef TESSERA_WITH_CUDA

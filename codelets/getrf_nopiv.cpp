@@ -125,10 +125,6 @@ struct GetrfNopiv {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& getrf_nopiv() {
-  return codelet_of<GetrfNopiv<T>>("getrf_nopiv");
-}
-INSTANTIATE_FOR_ALL_TYPES(getrf_nopiv)
+starpu_codelet& getrf_nopiv(char type) { return codelet_of<GetrfNopiv>(type, "getrf_nopiv"); }
 
 }  // namespace tessera::codelets

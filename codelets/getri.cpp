@@ -46,15 +46,15 @@ struct PanelMultiply {
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     run(on, buffers, args, [&](const Tile<const T>& A, const Tile<T>& B) {
-      const TriangularArgs<T> triangular{.work = args.work,
-                                         .side = Side::Left,
-                                         .uplo = Uplo::Upper,
-                                         .op = Op::NoTrans,
-                                         .diag = Diag::NonUnit,
-                                         .alpha = T(1),
-                                         .blocked = true,
-                                         .sum = nullptr,
-                                         .spreads = true};
+      const TriangularArgs triangular{.work = args.work,
+                                      .side = Side::Left,
+                                      .uplo = Uplo::Upper,
+                                      .op = Op::NoTrans,
+                                      .diag = Diag::NonUnit,
+                                      .alpha = T(1),
+                                      .blocked = true,
+                                      .sum = nullptr,
+                                      .spreads = true};
       TriangularBlocks<T>(triangular, A, B).multiply_copies();
     });
   }
@@ -85,15 +85,15 @@ struct PanelInvert {
       const auto D = tile<T>(buffers[2]);
       inverses = {{D.data, D.m, D.n, D.ld}, inverted_diagonal_blocks<T>(square, D, Uplo::Upper, Diag::NonUnit)};
     }
-    const TriangularArgs<T> triangular{.work = args.work,
-                                       .side = Side::Right,
-                                       .uplo = Uplo::Upper,
-                                       .op = Op::NoTrans,
-                                       .diag = Diag::NonUnit,
-                                       .alpha = T(-1),
-                                       .blocked = args.blocked,
-                                       .sum = nullptr,
-                                       .spreads = true};
+    const TriangularArgs triangular{.work = args.work,
+                                    .side = Side::Right,
+                                    .uplo = Uplo::Upper,
+                                    .op = Op::NoTrans,
+                                    .diag = Diag::NonUnit,
+                                    .alpha = T(-1),
+                                    .blocked = args.blocked,
+                                    .sum = nullptr,
+                                    .spreads = true};
     solve<T>(on, triangular, square, A.above, inverses);
     invert_triangle<T>(on, Uplo::Upper, Diag::NonUnit, A.square, tile<T>(buffers[1]), inverses);
   }
@@ -157,36 +157,25 @@ struct SwapColumns {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& panel_multiply() {
-  return codelet_of<PanelMultiply<T>>("panel_multiply");
-}
-INSTANTIATE_FOR_ALL_TYPES(panel_multiply)
+starpu_codelet& panel_multiply(char type) { return codelet_of<PanelMultiply>(type, "panel_multiply"); }
 
-template <Scalar T>
-starpu_codelet& panel_invert() {
-  return codelet_of<PanelInvert<T>>("panel_invert");
-}
-INSTANTIATE_FOR_ALL_TYPES(panel_invert)
+starpu_codelet& panel_invert(char type) { return codelet_of<PanelInvert>(type, "panel_invert"); }
 
-template <Scalar T>
-starpu_codelet& split_panel() {
-  return codelet_of<SplitPanel<T>>("split_panel");
-}
-INSTANTIATE_FOR_ALL_TYPES(split_panel)
+starpu_codelet& split_panel(char type) { return codelet_of<SplitPanel>(type, "split_panel"); }
 
 /// The thread that drives a GPU reads the pivots, because it submits an operation for each exchange.
-template <Scalar T>
-starpu_codelet& swap_columns() {
-  static auto& codelet = []() -> starpu_codelet& {
-    auto& made = codelet_of<SwapColumns<T>>("swap_columns");
-    made.specific_nodes = 1;
-    std::ranges::fill(made.nodes, STARPU_SPECIFIC_NODE_LOCAL);
-    made.nodes[0] = STARPU_SPECIFIC_NODE_CPU;
-    return made;
-  }();
-  return codelet;
+starpu_codelet& swap_columns(char type) {
+  return with_type(
+      type, []<Scalar T>(T) -> auto& {
+        static auto& codelet = []() -> starpu_codelet& {
+          auto& made = codelet_of<SwapColumns<T>>("swap_columns");
+          made.specific_nodes = 1;
+          std::ranges::fill(made.nodes, STARPU_SPECIFIC_NODE_LOCAL);
+          made.nodes[0] = STARPU_SPECIFIC_NODE_CPU;
+          return made;
+        }();
+        return codelet;
+      });
 }
-INSTANTIATE_FOR_ALL_TYPES(swap_columns)
 
 }  // namespace tessera::codelets

@@ -100,11 +100,12 @@ starpu_codelet& make_growth() {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& growth() {
-  static auto& codelet = make_growth<T>();
-  return codelet;
+starpu_codelet& growth(char type) {
+  return with_type(
+      type, []<Scalar T>(T) -> auto& {
+        static auto& codelet = make_growth<T>();
+        return codelet;
+      });
 }
-INSTANTIATE_FOR_ALL_TYPES(growth)
 
 }  // namespace tessera::codelets

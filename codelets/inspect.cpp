@@ -9,7 +9,7 @@ namespace {
 
 template <Scalar T>
 struct Inspect {
-  using Args = InspectArgs<T>;
+  using Args = InspectArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto C = tile<const T>(buffers[0]);
@@ -19,24 +19,20 @@ struct Inspect {
         const T x = *element(C, i, j);
         sum += std::abs(std::real(x)) + std::abs(std::imag(x));
       }
-    *args.sum = sum;
+    *static_cast<Real<T>*>(args.sum) = sum;
   }
 
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto C = tile<const T>(buffers[0]);
     const device::ResultsInMemory mode(on.handle);
-    check("inspect", device::sum_of_magnitudes<T>(on.handle, C.m * C.n, C.data, args.sum));
+    check("inspect", device::sum_of_magnitudes<T>(on.handle, C.m * C.n, C.data, static_cast<Real<T>*>(args.sum)));
   }
 #endif
 };
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& inspect() {
-  return codelet_of<Inspect<T>>("inspect");
-}
-INSTANTIATE_FOR_ALL_TYPES(inspect)
+starpu_codelet& inspect(char type) { return codelet_of<Inspect>(type, "inspect"); }
 
 }  // namespace tessera::codelets

@@ -8,6 +8,7 @@
 #include "codelet.hpp"
 #include "common/failure.hpp"
 #include "common/float_mode.hpp"
+#include "common/of_type.hpp"
 #include "host_blas.hpp"
 #include "one_thread.hpp"
 #include "tile.hpp"
@@ -180,21 +181,24 @@ starpu_codelet& codelet_of(const char* name) {
   static TileOperation operation(name, on_cpu<Kernel>, on_gpu<Kernel>, opencl_function<Kernel>());
   return operation.codelet;
 }
-
-/// The same for a kernel that only GPUs have.
-template <typename Kernel>
-starpu_codelet& codelet_for_gpus(const char* name) {
-  static TileOperation operation(name, nullptr, on_gpu<Kernel>, nullptr);
-  return operation.codelet;
+/// The same for the elements of a type, which is s, d, c or z.
+template <template <Scalar T> typename Kernel>
+starpu_codelet& codelet_of(char type, const char* name) {
+  return with_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T>>(name); });
+}
+/// The same for a kernel of the types c and z.
+template <template <Scalar T> typename Kernel>
+starpu_codelet& codelet_of_complex(char type, const char* name) {
+  return with_complex_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T>>(name); });
 }
 
-// For the end of a file: instantiates the codelets that other files need.
-#define INSTANTIATE_FOR_COMPLEX_TYPES(codelet)             \
-  template starpu_codelet& codelet<std::complex<float>>(); \
-  template starpu_codelet& codelet<std::complex<double>>();
-#define INSTANTIATE_FOR_ALL_TYPES(codelet)    \
-  template starpu_codelet& codelet<float>();  \
-  template starpu_codelet& codelet<double>(); \
-  INSTANTIATE_FOR_COMPLEX_TYPES(codelet)
+/// The same for a kernel that only GPUs have.
+template <template <Scalar T> typename Kernel>
+starpu_codelet& codelet_for_gpus(char type, const char* name) {
+  return with_type(type, [&]<Scalar T>(T) -> starpu_codelet& {
+    static TileOperation operation(name, nullptr, on_gpu<Kernel<T>>, nullptr);
+    return operation.codelet;
+  });
+}
 
 }  // namespace tessera::codelets

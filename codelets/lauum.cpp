@@ -14,7 +14,7 @@ namespace {
 
 template <Scalar T>
 struct Lauum {
-  using Args = LauumArgs<T>;
+  using Args = LauumArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
@@ -35,7 +35,7 @@ struct Lauum {
     const auto A = tile<T>(buffers[0]), W = tile<T>(buffers[1]);
     clear(W);
     copy_triangle<T>(on, args.uplo, {A.data, A.n, A.n, A.ld}, W);
-    const Op op = args.uplo == Uplo::Lower ? symmetry<is_complex<T>> : Op::NoTrans;
+    const Op op = args.uplo == Uplo::Lower ? symmetry(is_complex<T>) : Op::NoTrans;
     const T* const triangle = W.data;
     if constexpr (is_complex<T>) on.herk(args.uplo, op, A.n, A.n, Real<T>(1), triangle, W.ld, Real<T>(0), A.data, A.ld);
     else on.syrk(args.uplo, op, A.n, A.n, T(1), triangle, W.ld, T(0), A.data, A.ld);
@@ -45,10 +45,6 @@ struct Lauum {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& lauum() {
-  return codelet_of<Lauum<T>>("lauum");
-}
-INSTANTIATE_FOR_ALL_TYPES(lauum)
+starpu_codelet& lauum(char type) { return codelet_of<Lauum>(type, "lauum"); }
 
 }  // namespace tessera::codelets

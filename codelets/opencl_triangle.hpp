@@ -37,14 +37,14 @@ class OpenClTriangle : public BlockedTriangle<T, OnOpenCl> {
 
 /// B ← α op(A)⁻¹ B
 template <Scalar T>
-void solve(const OnOpenCl& on, const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B) {
+void solve(const OnOpenCl& on, const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B) {
   OpenClTriangle<T>(on, args, A, B).solve();
   sum_slots::give_back(args.sum);
 }
 
 /// B ← α op(A) B
 template <Scalar T>
-void multiply(const OnOpenCl& on, const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B) {
+void multiply(const OnOpenCl& on, const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B) {
   OpenClTriangle<T>(on, args, A, B).multiply();
   sum_slots::give_back(args.sum);
 }

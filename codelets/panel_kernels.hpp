@@ -207,15 +207,15 @@ struct PanelUpdate {
   /// B ← L⁻¹ B
   static void solve(const OnDevice& on, void* buffers[], const Args& args, const Inverses& inverses,
                     const Tile<const T>& L, const Tile<T>& B) {
-    const TriangularArgs<T> triangular{.work = args.work,
-                                       .side = Side::Left,
-                                       .uplo = Uplo::Lower,
-                                       .op = Op::NoTrans,
-                                       .diag = Diag::Unit,
-                                       .alpha = T(1),
-                                       .blocked = args.blocked,
-                                       .sum = nullptr,
-                                       .spreads = true};
+    const TriangularArgs triangular{.work = args.work,
+                                    .side = Side::Left,
+                                    .uplo = Uplo::Lower,
+                                    .op = Op::NoTrans,
+                                    .diag = Diag::Unit,
+                                    .alpha = T(1),
+                                    .blocked = args.blocked,
+                                    .sum = nullptr,
+                                    .spreads = true};
     if (args.blocked &&
         TriangularBlocks<T>(triangular, L, B).solve_by(tile<const T>(buffers[2 * args.tiles + 1]), inverses))
       return;

@@ -24,7 +24,7 @@
 namespace tessera::codelets {
 
 template <Scalar T>
-inline constexpr Op adjoint_of = symmetry<is_complex<T>>;
+inline constexpr Op adjoint_of = symmetry(is_complex<T>);
 
 template <typename T>
 Tile<const T> constant(const Tile<T>& A) {

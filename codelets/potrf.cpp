@@ -49,7 +49,7 @@ struct Examination {
 
 template <Scalar T>
 struct Potrf {
-  using Args = PotrfArgs<T>;
+  using Args = PotrfArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
@@ -92,11 +92,7 @@ struct Potrf {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& potrf() {
-  return codelet_of<Potrf<T>>("potrf");
-}
-INSTANTIATE_FOR_ALL_TYPES(potrf)
+starpu_codelet& potrf(char type) { return codelet_of<Potrf>(type, "potrf"); }
 
 namespace {
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <tuple>
 
 #include "kernel.hpp"
 
@@ -17,10 +18,11 @@ void scale_rectangle(T beta, T* C, int m, int n, int ld) {
 
 template <Scalar T>
 struct Scale {
-  using Args = ScaleArgs<T>;
+  using Args = ScaleArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
-    const auto& [work, part, first_row, real_diagonal, beta] = args;
+    const auto [part, first_row, real_diagonal] = std::tuple(args.part, args.first_row, args.real_diagonal);
+    const auto beta = T(args.beta);
     const auto C = tile<T>(buffers[0]);
     for (int j = 0; j < C.n; j++) {
       const int diagonal = first_row + j;
@@ -37,7 +39,7 @@ struct Scale {
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto part = args.part;
     const bool real_diagonal = args.real_diagonal;
-    const T beta = args.beta;
+    const auto beta = T(args.beta);
     const auto C = tile<T>(buffers[0]);
     if (part == Part::All) return scale_rectangle<T>(beta, C.data, C.m, C.n, C.ld);
     const auto clear_imaginary_diagonal = [&] {
@@ -64,17 +66,13 @@ struct Scale {
 #ifdef TESSERA_WITH_OPENCL
   static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
     const auto C = tile<T>(buffers[0]);
-    on.scale<T>({C.m, C.n, args.part, args.first_row, args.real_diagonal}, args.beta, C.data, C.ld);
+    on.scale<T>({C.m, C.n, args.part, args.first_row, args.real_diagonal}, T(args.beta), C.data, C.ld);
   }
 #endif
 };
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& scale() {
-  return codelet_of<Scale<T>>("scale");
-}
-INSTANTIATE_FOR_ALL_TYPES(scale)
+starpu_codelet& scale(char type) { return codelet_of<Scale>(type, "scale"); }
 
 }  // namespace tessera::codelets

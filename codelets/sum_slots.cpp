@@ -8,6 +8,8 @@
 #include <new>
 #include <vector>
 
+#include "common/of_type.hpp"
+
 namespace tessera::codelets::sum_slots {
 
 namespace {
@@ -43,15 +45,12 @@ void clear() {
   unused = {};
 }
 
-template <Scalar T>
-Real<T>* take() {
+void* take(char type) {
   auto* const slot = take_any();
-  return slot == nullptr ? nullptr : new (slot) Real<T>(std::numeric_limits<Real<T>>::quiet_NaN());
+  if (slot == nullptr) return nullptr;
+  return with_type(type,
+                   [&]<Scalar T>(T) -> void* { return new (slot) Real<T>(std::numeric_limits<Real<T>>::quiet_NaN()); });
 }
-template float* take<float>();
-template double* take<double>();
-template float* take<std::complex<float>>();
-template double* take<std::complex<double>>();
 
 void give_back(void* slot) noexcept {
   if (slot == nullptr) return;

@@ -20,9 +20,9 @@ void add(std::span<double> memory);
 void clear();
 
 /// Takes a slot and sets it to NaN, so that a tile whose `inspect` fails is treated as not finite.
+/// @param type  of the tile: the slot holds a Real<T>
 /// @return  null if all slots are in use
-template <Scalar T>
-Real<T>* take();
+void* take(char type);
 /// @param slot  may be null
 void give_back(void* slot) noexcept;
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
 #include "common/symmetry.hpp"
 #include "kernel.hpp"
 
@@ -8,9 +10,10 @@ namespace {
 
 template <Scalar T, bool hermitian>
 struct Symm {
-  using Args = SymmArgs<T>;
+  using Args = SymmArgs;
   static void run(const auto& blas, void* buffers[], const Args& args) {
-    const auto& [work, side, uplo, alpha, beta] = args;
+    const auto [side, uplo] = std::pair(args.side, args.uplo);
+    const auto alpha = T(args.alpha), beta = T(args.beta);
     const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
     const auto C = tile<T>(buffers[2]);
     if constexpr (hermitian) blas.hemm(side, uplo, C.m, C.n, alpha, A.data, A.ld, B.data, B.ld, beta, C.data, C.ld);
@@ -20,9 +23,10 @@ struct Symm {
 
 template <Scalar T, bool hermitian>
 struct SymmPanel {
-  using Args = SymmPanelArgs<T>;
+  using Args = SymmPanelArgs;
   static void run(const auto& blas, void* buffers[], const Args& args) {
-    const auto& [work, uplo, first, alpha, beta] = args;
+    const auto [uplo, first] = std::pair(args.uplo, args.first);
+    const auto alpha = T(args.alpha), beta = T(args.beta);
     const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
     const auto C = tile<T>(buffers[2]);
     const bool lower = uplo == Uplo::Lower;
@@ -33,36 +37,29 @@ struct SymmPanel {
     else blas.symm(Side::Left, uplo, k, C.n, alpha, diagonal, A.ld, own, B.ld, beta, C.data + first, C.ld);
     if (count == 0) return;
     const T* const others = A.data + rest;
-    blas.gemm(symmetry<hermitian>, Op::NoTrans, k, C.n, count, alpha, others, A.ld, B.data + rest, B.ld, T(1),
+    blas.gemm(symmetry(hermitian), Op::NoTrans, k, C.n, count, alpha, others, A.ld, B.data + rest, B.ld, T(1),
               C.data + first, C.ld);
     blas.gemm(Op::NoTrans, Op::NoTrans, count, C.n, k, alpha, others, A.ld, own, B.ld, beta, C.data + rest, C.ld);
   }
 };
 
+template <Scalar T>
+using PlainSymm = Symm<T, false>;
+template <Scalar T>
+using Hemm = Symm<T, true>;
+template <Scalar T>
+using PlainSymmPanel = SymmPanel<T, false>;
+template <Scalar T>
+using HemmPanel = SymmPanel<T, true>;
+
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& symm() {
-  return codelet_of<Symm<T, false>>("symm");
-}
-INSTANTIATE_FOR_ALL_TYPES(symm)
+starpu_codelet& symm(char type) { return codelet_of<PlainSymm>(type, "symm"); }
 
-template <ComplexScalar T>
-starpu_codelet& hemm() {
-  return codelet_of<Symm<T, true>>("hemm");
-}
-INSTANTIATE_FOR_COMPLEX_TYPES(hemm)
+starpu_codelet& hemm(char type) { return codelet_of_complex<Hemm>(type, "hemm"); }
 
-template <Scalar T>
-starpu_codelet& symm_panel() {
-  return codelet_of<SymmPanel<T, false>>("symm_panel");
-}
-INSTANTIATE_FOR_ALL_TYPES(symm_panel)
+starpu_codelet& symm_panel(char type) { return codelet_of<PlainSymmPanel>(type, "symm_panel"); }
 
-template <ComplexScalar T>
-starpu_codelet& hemm_panel() {
-  return codelet_of<SymmPanel<T, true>>("hemm_panel");
-}
-INSTANTIATE_FOR_COMPLEX_TYPES(hemm_panel)
+starpu_codelet& hemm_panel(char type) { return codelet_of_complex<HemmPanel>(type, "hemm_panel"); }
 
 }  // namespace tessera::codelets

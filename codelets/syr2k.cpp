@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tuple>
+
 #include "common/symmetry.hpp"
 #include "kernel.hpp"
 
@@ -8,9 +10,10 @@ namespace {
 
 template <Scalar T, bool hermitian>
 struct Syr2k {
-  using Args = Syr2kArgs<T>;
+  using Args = Syr2kArgs;
   static void run(const auto& blas, void* buffers[], const Args& args) {
-    const auto [work, uplo, first_row, op, alpha, beta] = args;
+    const auto [uplo, first_row, op] = std::tuple(args.uplo, args.first_row, args.op);
+    const auto alpha = T(args.alpha), beta = T(args.beta);
     const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
     const auto C = tile<T>(buffers[2]);
     const int k = op == Op::NoTrans ? A.n : A.m;
@@ -19,7 +22,7 @@ struct Syr2k {
     if constexpr (hermitian) blas.her2k(uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, std::real(beta), c, C.ld);
     else blas.syr2k(uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, beta, c, C.ld);
     if (const auto r = rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0) {
-      const Op other = other_factor<hermitian>(op);
+      const Op other = other_factor(hermitian, op);
       T* const rest = element(C, r.i, r.j);
       blas.gemm(op, other, r.m, r.n, k, alpha, row(op, A, r.i), A.ld, b, B.ld, beta, rest, C.ld);
       blas.gemm(op, other, r.m, r.n, k, conjugated_if<T>(hermitian, alpha), row(op, B, r.i), B.ld, a, A.ld, T(1), rest,
@@ -28,18 +31,15 @@ struct Syr2k {
   }
 };
 
+template <Scalar T>
+using PlainSyr2k = Syr2k<T, false>;
+template <Scalar T>
+using Her2k = Syr2k<T, true>;
+
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& syr2k() {
-  return codelet_of<Syr2k<T, false>>("syr2k");
-}
-INSTANTIATE_FOR_ALL_TYPES(syr2k)
+starpu_codelet& syr2k(char type) { return codelet_of<PlainSyr2k>(type, "syr2k"); }
 
-template <ComplexScalar T>
-starpu_codelet& her2k() {
-  return codelet_of<Syr2k<T, true>>("her2k");
-}
-INSTANTIATE_FOR_COMPLEX_TYPES(her2k)
+starpu_codelet& her2k(char type) { return codelet_of_complex<Her2k>(type, "her2k"); }
 
 }  // namespace tessera::codelets

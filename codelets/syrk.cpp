@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <tuple>
+
 #include "common/symmetry.hpp"
 #include "kernel.hpp"
 
@@ -8,9 +10,10 @@ namespace {
 
 template <Scalar T, bool hermitian>
 struct Syrk {
-  using Args = SyrkArgs<T>;
+  using Args = SyrkArgs;
   static void run(const auto& blas, void* buffers[], const Args& args) {
-    const auto& [work, uplo, first_row, op, alpha, beta] = args;
+    const auto [uplo, first_row, op] = std::tuple(args.uplo, args.first_row, args.op);
+    const auto alpha = T(args.alpha), beta = T(args.beta);
     const auto A = tile<const T>(buffers[0]);
     const auto C = tile<T>(buffers[1]);
     const int k = op == Op::NoTrans ? A.n : A.m;
@@ -19,23 +22,20 @@ struct Syrk {
     if constexpr (hermitian) blas.herk(uplo, op, C.n, k, std::real(alpha), a, A.ld, std::real(beta), c, C.ld);
     else blas.syrk(uplo, op, C.n, k, alpha, a, A.ld, beta, c, C.ld);
     if (const auto r = rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0)
-      blas.gemm(op, other_factor<hermitian>(op), r.m, r.n, k, alpha, row(op, A, r.i), A.ld, a, A.ld, beta,
+      blas.gemm(op, other_factor(hermitian, op), r.m, r.n, k, alpha, row(op, A, r.i), A.ld, a, A.ld, beta,
                 element(C, r.i, r.j), C.ld);
   }
 };
 
+template <Scalar T>
+using PlainSyrk = Syrk<T, false>;
+template <Scalar T>
+using Herk = Syrk<T, true>;
+
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& syrk() {
-  return codelet_of<Syrk<T, false>>("syrk");
-}
-INSTANTIATE_FOR_ALL_TYPES(syrk)
+starpu_codelet& syrk(char type) { return codelet_of<PlainSyrk>(type, "syrk"); }
 
-template <ComplexScalar T>
-starpu_codelet& herk() {
-  return codelet_of<Syrk<T, true>>("herk");
-}
-INSTANTIATE_FOR_COMPLEX_TYPES(herk)
+starpu_codelet& herk(char type) { return codelet_of_complex<Herk>(type, "herk"); }
 
 }  // namespace tessera::codelets

@@ -89,10 +89,10 @@ bool all_finite(const Tile<T>& A) {
 /// that wrote the sum precedes this task on B, so B has not changed since, and StarPU starts this task only after the
 /// sum has arrived in host memory. If there is no slot, waits for the stream.
 template <Scalar T>
-bool output_is_finite(const Tile<T>& B, const TriangularArgs<T>& args) {
+bool output_is_finite(const Tile<T>& B, const TriangularArgs& args) {
   if (args.spreads) return true;  // nothing to check
   if (args.sum == nullptr) return all_finite<T>(B);
-  const bool finite = std::isfinite(*args.sum);
+  const bool finite = std::isfinite(*static_cast<const Real<T>*>(args.sum));
   sum_slots::give_back(args.sum);
   return finite;
 }
@@ -108,7 +108,7 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   using Base = BlockedTriangle<T, OnDevice>;
 
  public:
-  TriangularBlocks(const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B)
+  TriangularBlocks(const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B)
       : Base(OnDevice{}, args, A, B) {}
 
   using Base::forward, Base::solve, Base::multiply;
@@ -198,8 +198,8 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
 /// finite.
 /// @param blocks  the handle of the inverses; null: the task is not blocked
 template <Scalar T>
-void solve_on_device(const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B,
-                     starpu_data_handle_t blocks, const Tile<const T>& inverses) {
+void solve_on_device(const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B, starpu_data_handle_t blocks,
+                     const Tile<const T>& inverses) {
   if (blocks != nullptr) {
     const auto found = inverses_of(blocks);
     const bool by_rows = !output_is_finite(B, args) || (found.use == Inverses::NotFinite && !args.spreads);
@@ -209,21 +209,21 @@ void solve_on_device(const TriangularArgs<T>& args, const Tile<const T>& A, cons
                              [&](const Range& row, T alpha) { by_blocks.apply_in_place(device::trsm<T>, row, alpha); });
     if (by_blocks.solve_by(inverses, found)) return;
   }
-  check("trsm", device::trsm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha,
-                                A.data, A.ld, B.data, B.ld));
+  check("trsm", device::trsm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n,
+                                T(args.alpha), A.data, A.ld, B.data, B.ld));
 }
 
 /// B ← α op(A) B, on copies of blocks of B if the task is blocked, and row by row if values are not finite.
 template <Scalar T>
-void multiply_on_device(const TriangularArgs<T>& args, const Tile<const T>& A, const Tile<T>& B) {
+void multiply_on_device(const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B) {
   if (args.blocked) {
     const TriangularBlocks<T> by_blocks(args, A, B);
     if (output_is_finite(B, args)) return by_blocks.multiply_copies();
     return by_blocks.multiply(
         1, [&](const Range& row, T alpha) { by_blocks.apply_in_place(device::trmm<T>, row, alpha); });
   }
-  check("trmm", device::trmm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n, args.alpha,
-                                A.data, A.ld, B.data, B.ld));
+  check("trmm", device::trmm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n,
+                                T(args.alpha), A.data, A.ld, B.data, B.ld));
 }
 
 /// D ← the inverses of the diagonal blocks of A, in a tile registered as for `diagonal_blocks`.

@@ -17,7 +17,7 @@ namespace {
 
 template <Scalar T, bool inverse>
 struct TriangularPanel {
-  using Args = TriangularPanelArgs<T>;
+  using Args = TriangularPanelArgs;
 
   /// The parts of the panels that a step works on.
   struct Parts {
@@ -41,8 +41,8 @@ struct TriangularPanel {
     const Parts p(buffers, args);
     if (inverse) diagonal(p);
     if (p.others.m > 0)
-      blas.gemm(Op::NoTrans, Op::NoTrans, p.others.m, p.others.n, p.own.m, inverse ? T(-1) : args.alpha, p.rest.data,
-                p.rest.ld, static_cast<const T*>(p.own.data), p.own.ld, inverse ? args.alpha : T(1), p.others.data,
+      blas.gemm(Op::NoTrans, Op::NoTrans, p.others.m, p.others.n, p.own.m, inverse ? T(-1) : T(args.alpha), p.rest.data,
+                p.rest.ld, static_cast<const T*>(p.own.data), p.own.ld, inverse ? T(args.alpha) : T(1), p.others.data,
                 p.others.ld);
     if (!inverse) diagonal(p);
   }
@@ -50,7 +50,7 @@ struct TriangularPanel {
   static void run(const OnHost& blas, void* buffers[], const Args& args) {
     run(blas, buffers, args, [&](const Parts& p) {
       const auto operation = inverse ? host::trsm<T> : host::trmm<T>;
-      operation(Side::Left, args.uplo, Op::NoTrans, args.diag, p.own.m, p.own.n, args.alpha, p.triangle.data,
+      operation(Side::Left, args.uplo, Op::NoTrans, args.diag, p.own.m, p.own.n, T(args.alpha), p.triangle.data,
                 p.triangle.ld, p.own.data, p.own.ld);
     });
     sum_slots::give_back(args.sum);
@@ -58,7 +58,7 @@ struct TriangularPanel {
     const auto B = tile<const T>(buffers[1]);
     Real<T> sum{};
     for (int j = 0; j < B.n; j++) sum += host::sum_of_magnitudes<T>(args.next_rows, element(B, args.next_first, j));
-    *args.next_sum = sum;
+    *static_cast<Real<T>*>(args.next_sum) = sum;
   }
 
 #ifdef TESSERA_WITH_CUDA
@@ -75,7 +75,7 @@ struct TriangularPanel {
     const auto B = tile<const T>(buffers[1]);
     check("inspection of a panel", device::add_magnitude<T>(lane.stream, args.next_rows, B.n,
                                                             element(B, args.next_first, 0), B.ld, lane.values));
-    check("inspection of a panel", device::take_value(lane.stream, lane.values, args.next_sum));
+    check("inspection of a panel", device::take_value(lane.stream, lane.values, static_cast<Real<T>*>(args.next_sum)));
   }
 #endif
 
@@ -89,18 +89,15 @@ struct TriangularPanel {
 #endif
 };
 
+template <Scalar T>
+using TrmmPanel = TriangularPanel<T, false>;
+template <Scalar T>
+using TrsmPanel = TriangularPanel<T, true>;
+
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& trmm_panel() {
-  return codelet_of<TriangularPanel<T, false>>("trmm_panel");
-}
-INSTANTIATE_FOR_ALL_TYPES(trmm_panel)
+starpu_codelet& trmm_panel(char type) { return codelet_of<TrmmPanel>(type, "trmm_panel"); }
 
-template <Scalar T>
-starpu_codelet& trsm_panel() {
-  return codelet_of<TriangularPanel<T, true>>("trsm_panel");
-}
-INSTANTIATE_FOR_ALL_TYPES(trsm_panel)
+starpu_codelet& trsm_panel(char type) { return codelet_of<TrsmPanel>(type, "trsm_panel"); }
 
 }  // namespace tessera::codelets

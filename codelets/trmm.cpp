@@ -9,13 +9,13 @@ namespace {
 
 template <Scalar T>
 struct Trmm {
-  using Args = TriangularArgs<T>;
+  using Args = TriangularArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto& [work, side, uplo, op, diag, alpha, blocked, sum, spreads] = args;
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);
-    host::trmm<T>(side, uplo, op, diag, B.m, B.n, alpha, A.data, A.ld, B.data, B.ld);
+    host::trmm<T>(side, uplo, op, diag, B.m, B.n, T(alpha), A.data, A.ld, B.data, B.ld);
     sum_slots::give_back(sum);
   }
 
@@ -34,10 +34,6 @@ struct Trmm {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& trmm() {
-  return codelet_of<Trmm<T>>("trmm");
-}
-INSTANTIATE_FOR_ALL_TYPES(trmm)
+starpu_codelet& trmm(char type) { return codelet_of<Trmm>(type, "trmm"); }
 
 }  // namespace tessera::codelets

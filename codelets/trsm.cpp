@@ -9,13 +9,13 @@ namespace {
 
 template <Scalar T>
 struct Trsm {
-  using Args = TriangularArgs<T>;
+  using Args = TriangularArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto& [work, side, uplo, op, diag, alpha, blocked, sum, spreads] = args;
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);
-    host::trsm<T>(side, uplo, op, diag, B.m, B.n, alpha, A.data, A.ld, B.data, B.ld);
+    host::trsm<T>(side, uplo, op, diag, B.m, B.n, T(alpha), A.data, A.ld, B.data, B.ld);
     sum_slots::give_back(sum);
   }
 
@@ -37,10 +37,6 @@ struct Trsm {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& trsm() {
-  return codelet_of<Trsm<T>>("trsm");
-}
-INSTANTIATE_FOR_ALL_TYPES(trsm)
+starpu_codelet& trsm(char type) { return codelet_of<Trsm>(type, "trsm"); }
 
 }  // namespace tessera::codelets

@@ -9,7 +9,7 @@ namespace {
 
 template <Scalar T>
 struct Trtri {
-  using Args = TrtriArgs<T>;
+  using Args = TrtriArgs;
 
   /// A zero on the diagonal, which `find_zero` reports, leaves the tile unchanged.
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
@@ -29,10 +29,6 @@ struct Trtri {
 
 }  // namespace
 
-template <Scalar T>
-starpu_codelet& trtri() {
-  return codelet_of<Trtri<T>>("trtri");
-}
-INSTANTIATE_FOR_ALL_TYPES(trtri)
+starpu_codelet& trtri(char type) { return codelet_of<Trtri>(type, "trtri"); }
 
 }  // namespace tessera::codelets

@@ -15,17 +15,17 @@ namespace tessera::algorithms {
 /// Submission order, which is also priority order, goes down one tile column after another. The next diagonal tile is
 /// an exception: it is submitted as soon as the tile on its left is complete, because its factorization hardly fills a
 /// GPU and the whole next column waits for it.
-template <Scalar T, typename Sink, typename Stored>
-void potrf(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& A, codelets::InfoValue* info) {
-  using Divisor = typename tile::Ops<T, Sink>::Divisor;
+template <typename Sink>
+void potrf(tile::Ops<Sink>& to, const tile::LowerView& A, codelets::InfoValue* info) {
+  using Divisor = typename tile::Ops<Sink>::Divisor;
   const auto factorize = [&](Index k) {
     for (Index j = 0; j < k; j++) to.herk(-1, A(k, j), 1, A(k, k), A.stored());
     to.potrf(A(k, k), A.stored(), A.first_row(k), info);
     return k + 1 < A.nt() ? to.divisor(A(k, k), A.stored()) : Divisor{};
   };
   const auto complete = [&](Index i, Index k, const Divisor& L) {
-    for (Index j = 0; j < k; j++) to.gemm(T(-1), A(i, j), tile::adjoint<T>(A(k, j)), T(1), A(i, k));
-    to.trsm(Side::Right, tile::adjoint_op<T>, L, T(1), A(i, k));
+    for (Index j = 0; j < k; j++) to.gemm(-1, A(i, j), to.adjoint(A(k, j)), 1, A(i, k));
+    to.trsm(Side::Right, to.adjoint_op(), L, 1, A(i, k));
   };
   auto L = factorize(0);
   for (Index k = 0; k + 1 < A.nt(); k++) {

@@ -10,6 +10,7 @@
 #include <tessera/matrix.hpp>
 
 #include "product_order.hpp"
+#include "products.hpp"
 #include "sinks/chunk_barrier.hpp"
 #include "sinks/submit.hpp"
 #include "tile/ops.hpp"
@@ -29,10 +30,8 @@ struct TileRange {
 /// The ranks that own tiles of C in given rows and columns of tiles.
 class BlockOwners {
  public:
-  template <Scalar T>
-  BlockOwners(const Matrix<T>& C, TileRange rows, TileRange columns)
-      : share_(detail::MatrixAccess::grid(C).share()), i0_(detail::MatrixAccess::first_row(C)),
-        j0_(detail::MatrixAccess::first_column(C)), rows_(rows), columns_(columns) {}
+  BlockOwners(const tile::Stored& C, TileRange rows, TileRange columns)
+      : share_(C.grid().share()), i0_(C.first_row()), j0_(C.first_column()), rows_(rows), columns_(columns) {}
 
   bool in_my_row(Index i) const { return share_.row_of(i0_ + i) == share_.row; }
   bool in_my_column(Index j) const { return share_.column_of(j0_ + j) == share_.column; }
@@ -148,8 +147,7 @@ inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const 
 /// block may fill more of a GPU's memory than the policy allows incomplete results to fill.
 class PlannedBlock {
  public:
-  template <Scalar T>
-  PlannedBlock(const detail::Session& session, const Matrix<T>& C, const std::vector<OwnedTile>& tiles) {
+  PlannedBlock(const detail::Session& session, const tile::Stored& C, const std::vector<OwnedTile>& tiles) {
     if (session.machine().placement != Placement::Home)
       return;  // another policy may use the field of the hint for
                // itself
@@ -167,25 +165,24 @@ class PlannedBlock {
   std::vector<starpu_data_handle_t> handles_;
 };
 
-/// C ← Σ terms + β C for distributed matrices.
+/// C ← α A B + β C for distributed matrices.
 /// @param gpus        the grid of GPUs of a process; with one row, each GPU computes whole columns where there are
 ///                    enough
 /// @param holds_back  whether inputs wait for the barrier and are released chunk by chunk; A and B then share no tiles
-/// @param A, B        the factors, as the terms see them
-/// @param add         see `accumulate`
-template <Scalar T, typename Term>
-void accumulate_in_chunks(const detail::Session& session, const detail::ProcessBlocks& blocks, detail::OwnerGrid gpus,
-                          bool holds_back, const Matrix<T>& A, const Matrix<T>& B, const Matrix<T>& C, T beta,
-                          const Term& add) {
-  if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
-  const auto& share = detail::MatrixAccess::grid(C).share();
+/// @param product     its terms
+/// @param terms       number of terms of each sum
+inline void accumulate_in_chunks(const detail::Session& session, const detail::ProcessBlocks& blocks,
+                                 detail::OwnerGrid gpus, bool holds_back, const Product& product, Index terms,
+                                 const tile::Stored& C, Number beta) {
+  if (beta == 0) beta = 0;  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
+  const auto& share = C.grid().share();
   const auto owners = tile::owners(session, gpus, C, Part::All);
-  const Index terms = A.nt(), rows = blocks.rows * share.p, columns = blocks.columns * share.q;
+  const Index rows = blocks.rows * share.p, columns = blocks.columns * share.q;
   const auto part = [](Index begin, Index length, Index all) {
     return TileRange{begin, std::min(begin + length, all)};
   };
   sinks::Submitter submitter(session, C);
-  tile::Ops<T, sinks::Submitter> to(session, submitter);
+  tile::Ops<sinks::Submitter> to(session.machine(), submitter, C.type());
   sinks::ChunkBarrier barrier(submitter, blocks.ahead, holds_back ? blocks.count() : 0);
   for (Index j0 = 0; j0 < C.nt(); j0 += columns)
     for (Index i0 = 0; i0 < C.mt(); i0 += rows) {
@@ -198,10 +195,10 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
         ChunkInputs a(submitter.exchange()), b(submitter.exchange());
         for (Index k = chunk.begin; k < chunk.end; k++) {
           for (Index i = i0; i < std::min(i0 + rows, C.mt()); i++)
-            a.add(A.handle(i, k), k - k0, block.in_my_row(i) && !my_columns.empty(),
+            a.add(product.A(i, k).handle, k - k0, block.in_my_row(i) && !my_columns.empty(),
                   [&](auto visit) { block.for_each_of_row(i, visit); });
           for (Index j = j0; j < std::min(j0 + columns, C.nt()); j++)
-            b.add(B.handle(k, j), k - k0, block.in_my_column(j) && !my_rows.empty(),
+            b.add(product.B(k, j).handle, k - k0, block.in_my_column(j) && !my_rows.empty(),
                   [&](auto visit) { block.for_each_of_column(j, visit); });
         }
         const bool a_comes = j0 == 0 || (holds_back && blocks.a_returns()),
@@ -220,7 +217,7 @@ void accumulate_in_chunks(const detail::Session& session, const detail::ProcessB
           for (const auto& [i, j, owner] : my_tiles) {
             const Index k = k0 + (s < sent_first ? (s + turn) % sent_first : s);
             const bool first = k0 == 0 && s == 0;
-            add(to, Step{i, j, k, k0 + s, false}, first ? beta : T(1), tile::tile_of(C, i, j, owner));
+            product(to, Step{i, j, k, k0 + s, false}, first ? beta : Number(1), tile::tile_of(C, i, j, owner));
           }
         barrier.end();
         if (holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();

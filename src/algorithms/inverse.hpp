@@ -14,38 +14,37 @@
 namespace tessera::algorithms {
 
 /// Finds the first zero on the diagonal of L.
-template <Scalar T, typename Sink, typename Stored>
-void find_zeros(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& L, codelets::InfoValue* info) {
+template <typename Sink>
+void find_zeros(tile::Ops<Sink>& to, const tile::LowerView& L, codelets::InfoValue* info) {
   for (Index k = 0; k < L.nt(); k++) to.find_zero(L(k, k), 0, L.first_row(k), info);
 }
 
 /// L ← W = L⁻¹: for i > k, W(i, k) = −L(i, i)⁻¹ Σ L(i, j) W(j, k) over k ≤ j < i. The diagonal tiles divide all others
 /// before they are inverted themselves, so the term j = k is L(i, k) L(k, k)⁻¹.
-template <Scalar T, typename Sink, typename Stored>
-void trtri(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& L, Diag diag) {
-  std::vector<typename tile::Ops<T, Sink>::Divisor> divisors;
+template <typename Sink>
+void trtri(tile::Ops<Sink>& to, const tile::LowerView& L, Diag diag) {
+  std::vector<typename tile::Ops<Sink>::Divisor> divisors;
   for (Index i = 0; i < L.nt(); i++) {
     divisors.push_back(to.divisor(L(i, i), L.stored(), diag));
     for (Index k = 0; k < i; k++) {
-      to.trsm(Side::Right, Op::NoTrans, divisors[static_cast<std::size_t>(k)], T(-1), L(i, k));
-      for (Index j = k + 1; j < i; j++) to.gemm(T(-1), L(i, j), L(j, k), T(1), L(i, k));
-      to.trsm(Side::Left, Op::NoTrans, divisors.back(), T(1), L(i, k));
+      to.trsm(Side::Right, Op::NoTrans, divisors[static_cast<std::size_t>(k)], -1, L(i, k));
+      for (Index j = k + 1; j < i; j++) to.gemm(-1, L(i, j), L(j, k), 1, L(i, k));
+      to.trsm(Side::Left, Op::NoTrans, divisors.back(), 1, L(i, k));
     }
   }
   for (const auto& divisor : divisors) to.trtri(divisor);
 }
 
 /// L ← the lower triangle of R = Lᴴ L: R(i, k) = Σ L(j, i)ᴴ L(j, k) over j ≥ i.
-template <Scalar T, typename Sink, typename Stored>
-void lauum(tile::Ops<T, Sink>& to, const tile::LowerView<T, Stored>& L) {
-  using tile::adjoint;
+template <typename Sink>
+void lauum(tile::Ops<Sink>& to, const tile::LowerView& L) {
   for (Index i = 0; i < L.nt(); i++) {
     for (Index k = 0; k < i; k++) {
-      to.trmm(Side::Left, tile::adjoint_op<T>, L(i, i), L.stored(), Diag::NonUnit, T(1), L(i, k));
-      for (Index j = i + 1; j < L.nt(); j++) to.gemm(T(1), adjoint<T>(L(j, i)), L(j, k), T(1), L(i, k));
+      to.trmm(Side::Left, to.adjoint_op(), L(i, i), L.stored(), Diag::NonUnit, 1, L(i, k));
+      for (Index j = i + 1; j < L.nt(); j++) to.gemm(1, to.adjoint(L(j, i)), L(j, k), 1, L(i, k));
     }
     to.lauum(L(i, i), L.stored());
-    for (Index j = i + 1; j < L.nt(); j++) to.herk(1, adjoint<T>(L(j, i)), 1, L(i, i), L.stored());
+    for (Index j = i + 1; j < L.nt(); j++) to.herk(1, to.adjoint(L(j, i)), 1, L(i, i), L.stored());
   }
 }
 

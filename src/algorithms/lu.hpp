@@ -12,10 +12,10 @@
 namespace tessera::algorithms {
 
 /// Estimates how long the factorization of a panel and simultaneous updates take.
-template <Scalar T, typename Sink>
+template <typename Sink>
 class PanelTimes {
  public:
-  explicit PanelTimes(const PanelOps<T, Sink>& to)
+  explicit PanelTimes(const PanelOps<Sink>& to)
       : to_(to), memory_(to.session().machine().gpu_memory),
         beside_(to.are_owned() && to.session().machine().has_cuda() && gpu::factorizes_beside_products()) {}
 
@@ -42,7 +42,7 @@ class PanelTimes {
   /// How long an H100 takes to factorize panel k while it also computes products [s].
   double seconds_of(Index k) const {
     constexpr double of_column = 5e-6, of_byte = 1.6e-11;
-    return to_.columns(k) * (of_column + of_byte * to_.rows_from(k) * sizeof(T));
+    return to_.columns(k) * (of_column + of_byte * to_.rows_from(k) * to_.element_size());
   }
   /// The number of panels that have arrived after a given time [s] if each GPU has its own link.
   Index arrived(double seconds) const {
@@ -51,15 +51,15 @@ class PanelTimes {
   }
 
  private:
-  const PanelOps<T, Sink>& to_;
+  const PanelOps<Sink>& to_;
   double memory_;
   bool beside_;
 };
 
 /// If panel k ends a row of tiles, applies the row exchanges to all earlier panels. This row of tiles is then final and
 /// is written back.
-template <Scalar T, typename Sink>
-void finish_rows(PanelOps<T, Sink>& to, Index k) {
+template <typename Sink>
+void finish_rows(PanelOps<Sink>& to, Index k) {
   const Index begin = to.first_of_row(k);
   if (begin < 0) return;
   for (Index j = 0; j < k; j++) to.exchange(j, std::max(j + 1, begin), k + 1);
@@ -71,9 +71,9 @@ void finish_rows(PanelOps<T, Sink>& to, Index k) {
 /// The first panels are an exception: they are factorized while A is still arriving. Few columns can be updated then,
 /// so each column that has arrived gets as many updates as possible. Some of these updates run while the next panel is
 /// being factorized.
-template <Scalar T, typename Sink>
-void getrf(PanelOps<T, Sink>& to, codelets::InfoValue* value) {
-  const PanelTimes<T, Sink> times(to);
+template <typename Sink>
+void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
+  const PanelTimes<Sink> times(to);
   const Index all = to.panels(), pivoted = to.pivoted(), first_ones = first_panels(to, pivoted);
   std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
   std::vector<Index> updates(inverses.size());  // number of updates that each panel has received
@@ -111,8 +111,8 @@ void getrf(PanelOps<T, Sink>& to, codelets::InfoValue* value) {
 /// The same, left-looking. Exchanges by later panels come last, because updates need L with its rows as they were when
 /// its panel was factorized.
 /// @param together  see `left_looking`
-template <Scalar T, typename Sink>
-void getrf_out_of_core(PanelOps<T, Sink>& to, Index together, codelets::InfoValue* value) {
+template <typename Sink>
+void getrf_out_of_core(PanelOps<Sink>& to, Index together, codelets::InfoValue* value) {
   const Index all = to.panels(), pivoted = to.pivoted();
   std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
   const auto of = [&](Index k) -> auto& { return inverses[static_cast<std::size_t>(k)]; };
@@ -124,8 +124,8 @@ void getrf_out_of_core(PanelOps<T, Sink>& to, Index together, codelets::InfoValu
 
 /// B ← op(A)⁻¹ B, given the factors of A.
 /// @param B  its rows are cut into tiles like those of A
-template <Scalar T, typename Sink>
-void getrs(PanelOps<T, Sink>& to, Op op, const Matrix<T>& B) {
+template <typename Sink>
+void getrs(PanelOps<Sink>& to, Op op, const tile::Stored& B) {
   const Index count = to.pivoted();
   const bool transposed = op != Op::NoTrans;
   for (Index j = 0; j < B.nt(); j++) {

@@ -19,14 +19,15 @@ namespace tessera::algorithms {
 ///
 /// Both sums are left-looking: each panel receives all its terms before the next one.
 /// @tparam Sink  see tile::Ops
-template <Scalar T, typename Sink>
+template <typename Sink>
 class LuInverse {
  public:
   /// @param A     as stored, n×n, in panels
   /// @param gpus  number of GPUs that own the panels in turn, if the session assigns owners
-  LuInverse(const detail::Session& session, Sink& sink, int gpus, const Matrix<T>& A)
-      : sink_(sink), to_(session, sink), A_(A), gpus_(session.machine().has_owners() ? gpus : 0),
-        blocked_(tile::is_blocked(session, A.tile_n(0))), has_gpus_(session.machine().has_cuda()) {}
+  LuInverse(const detail::Session& session, Sink& sink, int gpus, const tile::Stored& A)
+      : sink_(sink), to_(session.machine(), sink, A.type()), A_(A), type_(A.type()),
+        gpus_(session.machine().has_owners() ? gpus : 0), blocked_(tile::is_blocked(session, A.tile_n(0))),
+        has_gpus_(session.machine().has_cuda()) {}
 
   /// Finds the first zero on the diagonal of U.
   void find_zeros(codelets::InfoValue* value) {
@@ -37,10 +38,10 @@ class LuInverse {
   void invert() {
     for (Index j = 0; j < A_.nt(); j++) {
       for (Index k = 0; k < j; k++) {
-        const double flops = flops_per_multiply_add<T> * (rows_above(k) + columns(k) / 2) * columns(k) * columns(j);
+        const double flops = flops_of_multiply_add(type_) * (rows_above(k) + columns(k) / 2) * columns(k) * columns(j);
         sink_.step(k);
-        sink_.submit(codelets::panel_multiply<T>(), {access(k, STARPU_R), access(j, STARPU_RW)},
-                     codelets::PanelMultiplyArgs{{flops, type_letter<T>}, first(k)}, panel(j).owner);
+        sink_.submit(codelets::panel_multiply(type_), {access(k, STARPU_R), access(j, STARPU_RW)},
+                     codelets::PanelMultiplyArgs{{flops, type_}, first(k)}, panel(j).owner);
       }
       invert_panel(j);
     }
@@ -51,15 +52,15 @@ class LuInverse {
   void solve() {
     for (Index j = A_.nt() - 1; j >= 0; j--) {
       auto L = panel(j);
-      const auto memory = sink_.temporary(L, A_.m() - first(j), A_.tile_n(j), sizeof(T));
+      const auto memory = sink_.temporary(L, A_.m() - first(j), A_.tile_n(j), size_of(type_));
       L.handle = memory.handle();
       split(j, L.handle);
       for (Index k = A_.nt() - 1; k > j; k--) {
         L.first_row = static_cast<int>(first(k) - first(j));
-        to_.gemm(T(-1), panel(k), L, T(1), panel(j));
+        to_.gemm(-1, panel(k), L, 1, panel(j));
       }
       L.rows = L.columns;  // the triangle is at the top
-      to_.trsm(Side::Right, Op::NoTrans, to_.divisor(L, Uplo::Lower, Diag::Unit), T(1), panel(j));
+      to_.trsm(Side::Right, Op::NoTrans, to_.divisor(L, Uplo::Lower, Diag::Unit), 1, panel(j));
     }
   }
 
@@ -88,25 +89,24 @@ class LuInverse {
     typename Sink::Temporary workspace, inverses;
     std::vector<tile::Access> accesses{access(j, STARPU_RW)};
     if (has_gpus_) {
-      workspace = sink_.temporary(panel(j), A_.tile_n(j), A_.tile_n(j), sizeof(T));
+      workspace = sink_.temporary(panel(j), A_.tile_n(j), A_.tile_n(j), size_of(type_));
       accesses.push_back({workspace.handle(), STARPU_W});
     }
     if (blocked_) {
-      inverses = sink_.temporary(panel(j), codelets::diagonal_block, 2 * A_.tile_n(j), sizeof(T));
+      inverses = sink_.temporary(panel(j), codelets::diagonal_block, 2 * A_.tile_n(j), size_of(type_));
       accesses.push_back({inverses.handle(), STARPU_W});
     }
-    const double flops = flops_per_multiply_add<T> / 2 * columns(j) * columns(j) * (rows_above(j) + columns(j) / 3);
+    const double flops = flops_of_multiply_add(type_) / 2 * columns(j) * columns(j) * (rows_above(j) + columns(j) / 3);
     sink_.step(j);
-    sink_.submit(codelets::panel_invert<T>(), std::span<const tile::Access>(accesses),
-                 codelets::PanelInvertArgs{{flops, type_letter<T>}, first(j), blocked_}, panel(j).owner);
+    sink_.submit(codelets::panel_invert(type_), std::span<const tile::Access>(accesses),
+                 codelets::PanelInvertArgs{{flops, type_}, first(j), blocked_}, panel(j).owner);
   }
 
   /// Moves L(·, j) out of panel j, which then holds only U⁻¹(·, j).
   void split(Index j, starpu_data_handle_t L) {
     sink_.step(j);
-    sink_.submit(codelets::split_panel<T>(), {access(j, STARPU_RW), {L, STARPU_W}},
-                 codelets::SplitPanelArgs{{(rows() - rows_above(j)) * columns(j), type_letter<T>}, first(j)},
-                 panel(j).owner);
+    sink_.submit(codelets::split_panel(type_), {access(j, STARPU_RW), {L, STARPU_W}},
+                 codelets::SplitPanelArgs{{(rows() - rows_above(j)) * columns(j), type_}, first(j)}, panel(j).owner);
   }
 
   /// Exchanges columns of panel j with panels [begin, end), and also within panel j if these are the last panels.
@@ -114,10 +114,10 @@ class LuInverse {
     std::vector<tile::Access> accesses{{pivots.handle(j), STARPU_R}, access(j, STARPU_RW)};
     for (Index k = begin; k < end; k++) accesses.push_back(access(k, STARPU_RW));
     sink_.step(j);
-    sink_.submit(codelets::swap_columns<T>(), std::span<const tile::Access>(accesses),
-                 codelets::SwapColumnsArgs{
-                     {2 * rows() * columns(j), type_letter<T>}, first(begin) - first(j), A_.nb(), end == A_.nt()},
-                 panel(j).owner);
+    sink_.submit(
+        codelets::swap_columns(type_), std::span<const tile::Access>(accesses),
+        codelets::SwapColumnsArgs{{2 * rows() * columns(j), type_}, first(begin) - first(j), A_.nb(), end == A_.nt()},
+        panel(j).owner);
   }
 
   tile::Tile panel(Index j) const { return tile::tile_of(A_, 0, j, gpus_ > 0 ? static_cast<int>(j % gpus_) : -1); }
@@ -128,8 +128,9 @@ class LuInverse {
   double columns(Index j) const { return static_cast<double>(A_.tile_n(j)); }
 
   Sink& sink_;
-  tile::Ops<T, Sink> to_;
-  const Matrix<T>& A_;
+  tile::Ops<Sink> to_;
+  tile::Stored A_;
+  char type_;
   int gpus_;
   bool blocked_, has_gpus_;
 };

@@ -19,8 +19,8 @@ struct MeasuredGrowth {
 /// The order is that of `potrf`, with a row of U for each column of L: left-looking, and the next diagonal tile is
 /// submitted as soon as the tiles above it and on its left are complete.
 /// @param unit  the factor with a unit diagonal, of A as stored
-template <Scalar T, typename Sink, typename Stored>
-void getrf_nopiv(tile::Ops<T, Sink>& to, const tile::FullView<T, Stored>& A, Uplo unit, codelets::InfoValue* info,
+template <typename Sink>
+void getrf_nopiv(tile::Ops<Sink>& to, const tile::FullView& A, Uplo unit, codelets::InfoValue* info,
                  const MeasuredGrowth& growth) {
   using Of = codelets::GrowthValue;
   const Index mt = A.mt(), nt = A.nt(), steps = std::min(mt, nt);
@@ -29,7 +29,7 @@ void getrf_nopiv(tile::Ops<T, Sink>& to, const tile::FullView<T, Stored>& A, Upl
     return to.divisor(A(k, k), factor, factor == unit ? Diag::Unit : Diag::NonUnit);
   };
   struct {
-    typename tile::Ops<T, Sink>::Divisor lower, upper;
+    typename tile::Ops<Sink>::Divisor lower, upper;
   } divisors[2];  // for tile (k, k) at index k modulo 2: only two neighbours are needed at a time
   const auto measure = [&](Of::Of of, Index i, Index j, codelets::Part part) {
     if (growth.value != nullptr) to.growth(A(i, j), part, of, growth.value, growth.handle);
@@ -38,11 +38,11 @@ void getrf_nopiv(tile::Ops<T, Sink>& to, const tile::FullView<T, Stored>& A, Upl
     const Index k = std::min(i, j);
     auto& [lower, upper] = divisors[k % 2];
     measure(Of::Matrix, i, j, codelets::Part::All);
-    for (Index t = 0; t < k; t++) to.gemm(T(-1), A(i, t), A(t, j), T(1), A(i, j));
+    for (Index t = 0; t < k; t++) to.gemm(-1, A(i, t), A(t, j), 1, A(i, j));
     if (i < j) {
-      to.trsm(Side::Left, Op::NoTrans, lower, T(1), A(i, j));
+      to.trsm(Side::Left, Op::NoTrans, lower, 1, A(i, j));
     } else if (i > j) {
-      to.trsm(Side::Right, Op::NoTrans, upper, T(1), A(i, j));
+      to.trsm(Side::Right, Op::NoTrans, upper, 1, A(i, j));
     } else {
       to.getrf_nopiv(A(k, k), unit, A.first_row(k), info);
       lower = {}, upper = {};

@@ -20,28 +20,30 @@ namespace tessera::algorithms {
 /// panel is a column of tiles, and a step changes only its last tiles. A tile is as wide as a panel and may be several
 /// times as tall.
 /// @tparam Sink  see tile::Ops
-template <Scalar T, typename Sink>
+template <typename Sink>
 class PanelOps {
  public:
   using Inverses = typename Sink::Temporary;  ///< of the diagonal blocks of L; empty where they are not used
 
   /// @param A     as stored, in panels
   /// @param gpus  number of GPUs that own the panels in turn, if the session assigns owners
-  PanelOps(const detail::Session& session, Sink& sink, int gpus, const Matrix<T>& A, const detail::PivotTiles& pivots)
-      : session_(session), sink_(sink), A_(A), pivots_(pivots), gpus_(gpus), owned_(session.machine().has_owners()),
-        blocked_(tile::is_blocked(session, A.tile_n(0))) {}
+  PanelOps(const detail::Session& session, Sink& sink, int gpus, const tile::Stored& A,
+           const detail::PivotTiles& pivots)
+      : session_(session), sink_(sink), A_(A), type_(A.type()), pivots_(pivots), gpus_(gpus),
+        owned_(session.machine().has_owners()), blocked_(tile::is_blocked(session, A.tile_n(0))) {}
 
   const detail::Session& session() const noexcept { return session_; }
   Index panels() const noexcept { return A_.nt(); }
   Index pivoted() const noexcept { return pivots_.panels(); }  ///< number of panels that have pivots
   int gpus() const noexcept { return gpus_; }
+  double element_size() const { return static_cast<double>(size_of(type_)); }
   bool are_owned() const noexcept { return owned_; }
   double columns(Index k) const { return static_cast<double>(A_.tile_n(k)); }
   double rows_from(Index k) const {
     return static_cast<double>(A_.m() - first(k));
   }  ///< of panel k, from its diagonal
      ///< down
-  double bytes(Index k) const { return static_cast<double>(A_.m()) * columns(k) * sizeof(T); }
+  double bytes(Index k) const { return static_cast<double>(A_.m()) * columns(k) * element_size(); }
   double update_flops(Index k, Index j) const { return update_args(k, j).work.flops; }
 
   /// Requests all panels from first to last. `getrf` expects them to arrive in this order.
@@ -55,7 +57,7 @@ class PanelOps {
     std::vector<tile::Access> accesses;
     auto inverses = add_factorized(accesses, k);
     sink_.step(k);
-    sink_.submit(codelets::getrf<T>(), std::span<const tile::Access>(accesses), panel_args(k, value), owner(k));
+    sink_.submit(codelets::getrf(type_), std::span<const tile::Access>(accesses), panel_args(k, value), owner(k));
     return inverses;
   }
 
@@ -76,7 +78,7 @@ class PanelOps {
       args.work.flops += work.flops, args.work.beside += work.flops, args.work.moved += work.moved;
     }
     sink_.step(before);
-    sink_.submit(codelets::getrf_beside_updates<T>(), std::span<const tile::Access>(accesses), args, owner(k));
+    sink_.submit(codelets::getrf_beside_updates(type_), std::span<const tile::Access>(accesses), args, owner(k));
     return inverses;
   }
 
@@ -88,15 +90,15 @@ class PanelOps {
     add_tiles(accesses, A_, j, row_of(k), A_.mt(), STARPU_RW);
     if (blocked_) accesses.push_back({inverses.handle(), STARPU_R});
     sink_.step(k);
-    sink_.submit(codelets::panel_update<T>(), std::span<const tile::Access>(accesses), update_args(k, j), owner(j));
+    sink_.submit(codelets::panel_update(type_), std::span<const tile::Access>(accesses), update_args(k, j), owner(j));
   }
 
   /// Exchanges rows of panel j by the pivots of panels [begin, end).
   void exchange(Index j, Index begin, Index end) { exchange(A_, j, begin, end); }
-  void exchange(const Matrix<T>& X, Index j, Index begin, Index end) {
+  void exchange(const tile::Stored& X, Index j, Index begin, Index end) {
     exchanges_.exchange(X, j, begin, end, owner(j));
   }
-  void exchange_back(const Matrix<T>& X, Index j) { exchanges_.exchange_back(X, j, owner(j)); }
+  void exchange_back(const tile::Stored& X, Index j) { exchanges_.exchange_back(X, j, owner(j)); }
 
   /// If panel k ends a row of tiles, the first panel in this row; otherwise −1.
   Index first_of_row(Index k) const {
@@ -105,34 +107,32 @@ class PanelOps {
   }
 
   /// A step of a solve with panel k on column j of B, whose rows are cut into tiles like those of A.
-  void solve(Uplo uplo, Op op, Index k, const Matrix<T>& B, Index j) {
+  void solve(Uplo uplo, Op op, Index k, const tile::Stored& B, Index j) {
     const bool upper = uplo == Uplo::Upper;
     const Index begin = upper ? 0 : row_of(k), end = upper ? row_of(k) + 1 : A_.mt();
     std::vector<tile::Access> accesses;
     add_tiles(accesses, A_, k, begin, end, STARPU_R);
     add_tiles(accesses, B, j, begin, end, STARPU_RW);
     const double rows = upper ? static_cast<double>(first(k)) + columns(k) / 2 : rows_from(k) - columns(k) / 2;
-    const double flops = flops_per_multiply_add<T> * rows * columns(k) * static_cast<double>(B.tile_n(j));
+    const double flops = flops_of_multiply_add(type_) * rows * columns(k) * static_cast<double>(B.tile_n(j));
     sink_.step(k);
-    sink_.submit(codelets::panel_solve<T>(), std::span<const tile::Access>(accesses),
-                 codelets::PanelSolveArgs{{flops, type_letter<T>},
-                                          static_cast<int>(first(k) - begin * A_.mb()),
-                                          static_cast<int>(end - begin),
-                                          uplo,
-                                          op},
-                 owner(j));
+    sink_.submit(
+        codelets::panel_solve(type_), std::span<const tile::Access>(accesses),
+        codelets::PanelSolveArgs{
+            {flops, type_}, static_cast<int>(first(k) - begin * A_.mb()), static_cast<int>(end - begin), uplo, op},
+        owner(j));
   }
 
   /// result ← value, once the last panel with pivots is factorized.
   void outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
     const Index last = pivoted() - 1;
     sink_.submit(codelets::outcome(), {{A_.handle(row_of(last), last), STARPU_R}, {result, STARPU_W}},
-                 codelets::OutcomeArgs{{0, type_letter<T>}, value}, owner(last));
+                 codelets::OutcomeArgs{{0, type_}, value}, owner(last));
   }
 
  private:
   /// Tiles [begin, end) of column j of X.
-  void add_tiles(std::vector<tile::Access>& accesses, const Matrix<T>& X, Index j, Index begin, Index end,
+  void add_tiles(std::vector<tile::Access>& accesses, const tile::Stored& X, Index j, Index begin, Index end,
                  starpu_data_access_mode mode) const {
     for (Index i = begin; i < end; i++) accesses.push_back({X.handle(i, j), mode});
   }
@@ -143,19 +143,19 @@ class PanelOps {
     accesses.push_back({pivots_.handle(k), STARPU_W});
     if (!blocked_) return {};
     auto inverses = sink_.temporary(tile::tile_of(A_, row_of(k), k, owner(k)), codelets::diagonal_block,
-                                    2 * A_.tile_n(k), sizeof(T));
+                                    2 * A_.tile_n(k), size_of(type_));
     accesses.push_back({inverses.handle(), STARPU_W});
     return inverses;
   }
   codelets::GetrfArgs panel_args(Index k, codelets::InfoValue* value) const {
     const double rows = rows_from(k), width = columns(k);
-    const double flops = flops_per_multiply_add<T> / 2 * width * width * std::max(rows - width / 3, 0.0);
-    return {{flops, type_letter<T>, rows, width}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value};
+    const double flops = flops_of_multiply_add(type_) / 2 * width * width * std::max(rows - width / 3, 0.0);
+    return {{flops, type_, rows, width}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value};
   }
   codelets::PanelUpdateArgs update_args(Index k, Index j) const {
     const double flops =
-        flops_per_multiply_add<T> * columns(k) * columns(j) * std::max(rows_from(k) - columns(k) / 2, 0.0);
-    codelets::PanelUpdateArgs args{{flops, type_letter<T>}, first_in_tile(k), tiles_from(row_of(k)), blocked_};
+        flops_of_multiply_add(type_) * columns(k) * columns(j) * std::max(rows_from(k) - columns(k) / 2, 0.0);
+    codelets::PanelUpdateArgs args{{flops, type_}, first_in_tile(k), tiles_from(row_of(k)), blocked_};
     args.work.moved = elements_moved(columns(k), A_.tile_n(j));
     return args;
   }
@@ -168,9 +168,10 @@ class PanelOps {
 
   const detail::Session& session_;
   Sink& sink_;
-  const Matrix<T>& A_;
+  tile::Stored A_;
+  char type_;
   const detail::PivotTiles& pivots_;
-  RowExchanges<T, Sink> exchanges_{sink_, pivots_};
+  RowExchanges<Sink> exchanges_{sink_, pivots_};
   int gpus_;
   bool owned_, blocked_;
 };

@@ -11,15 +11,14 @@
 namespace tessera::algorithms {
 
 /// C ← α A B + β C, or a triangle of it
-template <Scalar T, typename Stored = Matrix<T>>
 struct Product {
-  T alpha;
-  tile::FactorView<T, Stored> A, B;
+  Number alpha;
+  tile::FactorView A, B;
   detail::Panels panels = {};     ///< if they exist, a tile of B covers several terms or several columns of C
   detail::TileExtents tile = {};  ///< of a term
 
   template <typename Ops>
-  void operator()(Ops& to, const Step& s, T beta, const tile::Tile& C) const {
+  void operator()(Ops& to, const Step& s, const Number& beta, const tile::Tile& C) const {
     auto y = B(s.k / panels.terms, s.j / panels.columns);
     y.first_row = static_cast<int>(s.k % panels.terms * tile.k);
     y.first_column = static_cast<int>(s.j % panels.columns * tile.n);
@@ -28,19 +27,18 @@ struct Product {
 };
 
 /// C ← α S X + β C (Left), or α X S + β C (Right), where S is symmetric or Hermitian
-template <Scalar T, bool hermitian, typename Stored = Matrix<T>>
 struct SymmetricProduct {
-  T alpha;
+  Number alpha;
   Side side;
-  tile::SymmetricView<T, hermitian, Stored> S;
-  tile::FactorView<T, Stored> X;
+  tile::SymmetricView S;
+  tile::FactorView X;
 
   template <typename Ops>
-  void operator()(Ops& to, const Step& s, T beta, const tile::Tile& C) const {
+  void operator()(Ops& to, const Step& s, const Number& beta, const tile::Tile& C) const {
     const bool left = side == Side::Left;
     const Index diagonal = left ? s.i : s.j;
     const auto a = left ? S(s.i, s.k) : S(s.k, s.j), x = left ? X(s.k, s.j) : X(s.i, s.k);
-    if (s.k == diagonal) to.template symm<hermitian>(side, S.stored(), alpha, a, x, beta, C);
+    if (s.k == diagonal) to.symm(S.is_hermitian(), side, S.stored(), alpha, a, x, beta, C);
     else if (left) to.gemm(alpha, a, x, beta, C);
     else to.gemm(alpha, x, a, beta, C);
   }
@@ -48,26 +46,26 @@ struct SymmetricProduct {
 
 /// A triangle of C ← α A Aᵀ + β C, or of C ← α A Bᵀ + α B Aᵀ + β C. Hermitian updates use ᴴ instead of ᵀ, and ᾱ in the
 /// second term.
-template <Scalar T, bool hermitian, typename Stored = Matrix<T>>
 struct RankUpdate {
-  T alpha;
+  Number alpha;
   bool two;  ///< rank-2k update
-  tile::FactorView<T, Stored> A, B;
+  bool hermitian;
+  tile::FactorView A, B;
   Index across;  ///< number of columns of tiles of C that use the same rows of B
 
   template <typename Ops>
-  void operator()(Ops& to, const Step& s, T beta, const tile::Tile& C) const {
+  void operator()(Ops& to, const Step& s, const Number& beta, const tile::Tile& C) const {
     const auto a = A(s.i, s.k), b = B(s.i, s.k);
-    if (!C.is_whole() && two) return to.template rank_2k<hermitian>(alpha, a, b, beta, C);
-    if (!C.is_whole()) return to.template rank_k<hermitian>(alpha, a, beta, C);
-    const auto transposed = [&](const tile::FactorView<T, Stored>& X) {
+    if (!C.is_whole() && two) return to.rank_2k(hermitian, alpha, a, b, beta, C);
+    if (!C.is_whole()) return to.rank_k(hermitian, alpha, a, beta, C);
+    const auto transposed = [&](const tile::FactorView& X) {
       auto x = X(s.j / across, s.k);
-      x.op = codelets::other_factor<hermitian>(X.op());
+      x.op = codelets::other_factor(hermitian, X.op());
       x.first_column = C.diagonal;
       return x;
     };
     to.gemm(alpha, a, transposed(B), beta, C);
-    if (two) to.gemm(codelets::conjugated_if<T>(hermitian, alpha), b, transposed(A), T(1), C);
+    if (two) to.gemm(conjugated_if(hermitian, alpha), b, transposed(A), 1, C);
   }
 };
 

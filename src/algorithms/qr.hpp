@@ -16,19 +16,19 @@ namespace tessera::algorithms {
 
 /// The operations of a QR factorization.
 /// @tparam Sink  see tile::Ops
-template <Scalar T, typename Sink>
+template <typename Sink>
 class QrOps {
  public:
   /// @param A     as stored, in panels
   /// @param gpus  that own its panels in turn, if the session assigns owners
-  QrOps(const detail::Session& session, Sink& sink, int gpus, const Matrix<T>& A, detail::ReflectorTiles& reflectors)
-      : sink_(sink), to_(session, sink), A_(A), reflectors_(reflectors), gpus_(gpus),
-        owned_(session.machine().has_owners()) {}
+  QrOps(const detail::Session& session, Sink& sink, int gpus, const tile::Stored& A, detail::ReflectorTiles& reflectors)
+      : sink_(sink), to_(session.machine(), sink, A.type()), A_(A), type_(A.type()), reflectors_(reflectors),
+        gpus_(gpus), owned_(session.machine().has_owners()) {}
 
   Index panels() const noexcept { return A_.nt(); }
   Index factors() const noexcept { return reflectors_.panels(); }  ///< the panels that have reflectors
   bool are_owned() const noexcept { return owned_; }
-  double bytes(Index k) const { return static_cast<double>(A_.m()) * columns(k) * sizeof(T); }
+  double bytes(Index k) const { return static_cast<double>(A_.m()) * columns(k) * static_cast<double>(size_of(type_)); }
   double update_flops(Index k, Index j) const { return flops_of_larfb(k, columns(j)); }
 
   /// Requests all panels from the first to the last, in which order `geqrf` expects them.
@@ -40,10 +40,10 @@ class QrOps {
   void factorize(Index k) {
     const double rows = rows_from(k), width = columns(k), order = std::min(rows, width);
     const double reflections = rows * width * order - (rows + width) * order * order / 2 + order * order * order / 3;
-    auto args = args_of(k, flops_per_multiply_add<T> * reflections + flops_of_block(k));
+    auto args = args_of(k, flops_of_multiply_add(type_) * reflections + flops_of_block(k));
     args.work.rows = rows, args.work.columns = width;
     sink_.step(k);
-    sink_.submit(codelets::geqrf<T>(),
+    sink_.submit(codelets::geqrf(type_),
                  {{A_.handle(0, k), STARPU_RW}, {reflectors_.factors(k), STARPU_W}, {reflectors_.block(k), STARPU_W}},
                  args, owner(k));
     if (zeros_ != nullptr) to_.find_zero(panel(k), first(k), first(k), zeros_);
@@ -53,19 +53,19 @@ class QrOps {
   /// Makes the block of panel k, which was factorized before.
   void make_block(Index k) {
     sink_.step(k);
-    sink_.submit(codelets::larft<T>(),
+    sink_.submit(codelets::larft(type_),
                  {{A_.handle(0, k), STARPU_R}, {reflectors_.factors(k), STARPU_R}, {reflectors_.block(k), STARPU_W}},
                  args_of(k, flops_of_block(k)), owner(k));
   }
   /// Panel j gets the reflections of panel k.
   void update(Index k, Index j, bool adjoint) { apply(Side::Left, adjoint, k, A_, j); }
   /// The same for a panel of X: columns of it for reflections from the left, else rows.
-  void apply(Side side, bool adjoint, Index k, const Matrix<T>& X, Index j) {
+  void apply(Side side, bool adjoint, Index k, const tile::Stored& X, Index j) {
     const bool left = side == Side::Left;
     const double others = static_cast<double>(left ? X.tile_n(j) : X.tile_m(j));
-    const codelets::LarfbArgs args{{flops_of_larfb(k, others), type_letter<T>}, first(k), side, adjoint};
+    const codelets::LarfbArgs args{{flops_of_larfb(k, others), type_}, first(k), side, adjoint};
     sink_.step(k);
-    sink_.submit(codelets::larfb<T>(),
+    sink_.submit(codelets::larfb(type_),
                  {{A_.handle(0, k), STARPU_R},
                   {reflectors_.block(k), STARPU_R},
                   {left ? X.handle(0, j) : X.handle(j, 0), STARPU_RW}},
@@ -74,26 +74,26 @@ class QrOps {
   /// Replaces panel k by its columns of Q, as if no other panel had reflectors.
   void generate(Index k) {
     sink_.step(k);
-    sink_.submit(codelets::ungqr<T>(), {{A_.handle(0, k), STARPU_RW}, {reflectors_.block(k), STARPU_R}},
-                 args_of(k, flops_per_multiply_add<T> * rows_from(k) * columns(k) * columns(k)), owner(k));
+    sink_.submit(codelets::ungqr(type_), {{A_.handle(0, k), STARPU_RW}, {reflectors_.block(k), STARPU_R}},
+                 args_of(k, flops_of_multiply_add(type_) * rows_from(k) * columns(k) * columns(k)), owner(k));
   }
   /// A step of the solution with R or its adjoint: panel k, and column j of B.
-  void solve(Op op, Index k, const Matrix<T>& B, Index j) {
+  void solve(Op op, Index k, const tile::Stored& B, Index j) {
     const double rows = first(k) + columns(k) / 2;
-    const double flops = flops_per_multiply_add<T> * rows * columns(k) * static_cast<double>(B.tile_n(j));
+    const double flops = flops_of_multiply_add(type_) * rows * columns(k) * static_cast<double>(B.tile_n(j));
     sink_.step(k);
-    sink_.submit(codelets::panel_solve<T>(), {{A_.handle(0, k), STARPU_R}, {B.handle(0, j), STARPU_RW}},
-                 codelets::PanelSolveArgs{{flops, type_letter<T>}, first(k), 1, Uplo::Upper, op}, owner(j));
+    sink_.submit(codelets::panel_solve(type_), {{A_.handle(0, k), STARPU_R}, {B.handle(0, j), STARPU_RW}},
+                 codelets::PanelSolveArgs{{flops, type_}, first(k), 1, Uplo::Upper, op}, owner(j));
   }
   /// Rows of B from `begin` on ← 0 in column j.
   /// @param only_with  as in codelets::clear_rows
   /// @param result     what `outcome` will write, if `only_with` is not null
-  void clear_rows(const Matrix<T>& B, Index j, Index begin, const codelets::GrowthValue* only_with = nullptr,
+  void clear_rows(const tile::Stored& B, Index j, Index begin, const codelets::GrowthValue* only_with = nullptr,
                   starpu_data_handle_t result = nullptr) {
-    const codelets::ClearRowsArgs args{{0, type_letter<T>}, static_cast<int>(begin), only_with};
+    const codelets::ClearRowsArgs args{{0, type_}, static_cast<int>(begin), only_with};
     const tile::Access b{B.handle(0, j), STARPU_RW};
-    if (only_with == nullptr) sink_.submit(codelets::clear_rows<T>(), {b}, args, owner(j));
-    else sink_.submit(codelets::clear_rows<T>(), {b, {result, STARPU_R}}, args, owner(j));
+    if (only_with == nullptr) sink_.submit(codelets::clear_rows(type_), {b}, args, owner(j));
+    else sink_.submit(codelets::clear_rows(type_), {b, {result, STARPU_R}}, args, owner(j));
   }
   /// From now on, `value` gets the first zero on the diagonal of R. Each panel is searched before others use it, so
   /// that the last one waits for all.
@@ -109,10 +109,10 @@ class QrOps {
   void finish(Index k) { reflectors_.release_block(k); }
 
  private:
-  codelets::ReflectorArgs args_of(Index k, double flops) const { return {{flops, type_letter<T>}, first(k)}; }
-  double flops_of_block(Index k) const { return flops_per_multiply_add<T> * rows_from(k) * count(k) * count(k); }
+  codelets::ReflectorArgs args_of(Index k, double flops) const { return {{flops, type_}, first(k)}; }
+  double flops_of_block(Index k) const { return flops_of_multiply_add(type_) * rows_from(k) * count(k) * count(k); }
   double flops_of_larfb(Index k, double others) const {
-    return flops_per_multiply_add<T> * (2 * rows_from(k) + count(k)) * count(k) * others;
+    return flops_of_multiply_add(type_) * (2 * rows_from(k) + count(k)) * count(k) * others;
   }
   tile::Tile panel(Index k) const { return tile::tile_of(A_, 0, k, owner(k)); }
   int first(Index k) const { return static_cast<int>(k * reflectors_.panel()); }  ///< row and column of the matrix
@@ -122,11 +122,12 @@ class QrOps {
   int owner(Index j) const { return owned_ ? static_cast<int>(j % gpus_) : -1; }
 
   Sink& sink_;
-  tile::Ops<T, Sink> to_;
+  tile::Ops<Sink> to_;
   codelets::InfoValue* zeros_ = nullptr;
   codelets::GrowthValue* size_ = nullptr;
   starpu_data_handle_t result_ = nullptr;
-  const Matrix<T>& A_;
+  tile::Stored A_;
+  char type_;
   detail::ReflectorTiles& reflectors_;
   int gpus_;
   bool owned_;
@@ -135,8 +136,8 @@ class QrOps {
 /// A = Q R, right-looking: a factorized panel updates the next one first, which is then factorized while the others get
 /// their updates. The first panels are an exception, see `first_panels`.
 /// @param keep  whether the blocks of the reflectors will be used again
-template <Scalar T, typename Sink>
-void geqrf(QrOps<T, Sink>& to, bool keep) {
+template <typename Sink>
+void geqrf(QrOps<Sink>& to, bool keep) {
   const Index all = to.panels(), factors = to.factors(), first_ones = first_panels(to, factors);
   const auto done = [&](Index k) {
     if (!keep) to.finish(k);
@@ -157,8 +158,8 @@ void geqrf(QrOps<T, Sink>& to, bool keep) {
 
 /// The same, left-looking.
 /// @param together  see `left_looking`
-template <Scalar T, typename Sink>
-void geqrf_out_of_core(QrOps<T, Sink>& to, Index together) {
+template <typename Sink>
+void geqrf_out_of_core(QrOps<Sink>& to, Index together) {
   left_looking(
       to.panels(), to.factors(), together, [&](Index k, Index j) { to.update(k, j, true); },
       [&](Index j) { to.factorize(j); });
@@ -166,8 +167,8 @@ void geqrf_out_of_core(QrOps<T, Sink>& to, Index together) {
 
 /// C ← Q C, Qᴴ C, C Q or C Qᴴ.
 /// @param C  in panels, as of A, for Q on its left, else in rows of its full width
-template <Scalar T, typename Sink>
-void unmqr(QrOps<T, Sink>& to, Side side, bool adjoint, const Matrix<T>& C) {
+template <typename Sink>
+void unmqr(QrOps<Sink>& to, Side side, bool adjoint, const tile::Stored& C) {
   const Index count = to.factors(), panels = side == Side::Left ? C.nt() : C.mt();
   const bool forward = (side == Side::Left) == adjoint;
   for (Index j = 0; j < panels; j++)
@@ -176,8 +177,8 @@ void unmqr(QrOps<T, Sink>& to, Side side, bool adjoint, const Matrix<T>& C) {
 
 /// A ← Q. The last panel comes first: panels before it do not need its reflectors.
 /// @pre  all panels have reflectors for all of their columns
-template <Scalar T, typename Sink>
-void ungqr(QrOps<T, Sink>& to) {
+template <typename Sink>
+void ungqr(QrOps<Sink>& to) {
   for (Index j = to.panels() - 1; j >= 0; j--) {
     to.generate(j);
     for (Index k = j - 1; k >= 0; k--) to.update(k, j, false);
@@ -186,15 +187,15 @@ void ungqr(QrOps<T, Sink>& to) {
 
 /// Rows of B from `begin` on ← 0.
 /// @param condition  see QrOps::clear_rows
-template <Scalar T, typename Sink>
-void clear_rows(QrOps<T, Sink>& to, const Matrix<T>& B, Index begin, auto... condition) {
+template <typename Sink>
+void clear_rows(QrOps<Sink>& to, const tile::Stored& B, Index begin, auto... condition) {
   if (begin < B.m())
     for (Index j = 0; j < B.nt(); j++) to.clear_rows(B, j, begin, condition...);
 }
 
 /// B ← R⁻¹ B or R⁻ᴴ B.
-template <Scalar T, typename Sink>
-void solve_with_r(QrOps<T, Sink>& to, Op op, const Matrix<T>& B) {
+template <typename Sink>
+void solve_with_r(QrOps<Sink>& to, Op op, const tile::Stored& B) {
   const Index count = to.factors();
   for (Index j = 0; j < B.nt(); j++)
     for (Index s = 0; s < count; s++) to.solve(op, op == Op::NoTrans ? count - 1 - s : s, B, j);

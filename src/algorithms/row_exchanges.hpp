@@ -16,17 +16,17 @@ namespace tessera::algorithms {
 inline double elements_moved(double pivots, Index columns) { return 2 * pivots * static_cast<double>(columns); }
 
 /// Tasks that exchange rows by the pivots of a factorization. Each task changes one column of tiles.
-template <Scalar T, typename Sink>
+template <typename Sink>
 class RowExchanges {
  public:
   RowExchanges(Sink& sink, const detail::PivotTiles& pivots) : sink_(sink), pivots_(pivots) {}
 
   /// Exchanges rows of column j of X by the pivots of panels [begin, end).
-  void exchange(const Matrix<T>& X, Index j, Index begin, Index end, int owner) {
+  void exchange(const tile::Stored& X, Index j, Index begin, Index end, int owner) {
     if (begin < end) submit(X, j, {begin, 1}, end - begin, owner);
   }
   /// Undoes the exchanges by all pivots.
-  void exchange_back(const Matrix<T>& X, Index j, int owner) {
+  void exchange_back(const tile::Stored& X, Index j, int owner) {
     if (pivots_.panels() > 0) submit(X, j, {pivots_.panels() - 1, -1}, pivots_.panels(), owner);
   }
 
@@ -34,7 +34,7 @@ class RowExchanges {
   struct Walk {
     Index begin, step;
   };
-  void submit(const Matrix<T>& X, Index j, Walk walk, Index count, int owner) {
+  void submit(const tile::Stored& X, Index j, Walk walk, Index count, int owner) {
     const Index upper = std::min(walk.begin, walk.begin + (count - 1) * walk.step);
     const Index top = X.mt() == 1 ? 0 : upper * pivots_.panel() / X.mb();  // the first tile with rows that move
     std::vector<tile::Access> accesses;
@@ -42,12 +42,12 @@ class RowExchanges {
     for (Index i = 0; i < count; i++) accesses.push_back({pivots_.handle(walk.begin + i * walk.step), STARPU_R});
     sink_.step(walk.begin);
     const double elements = elements_moved(static_cast<double>(count * pivots_.panel()), X.tile_n(j));
-    const codelets::LaswpArgs args{{.flops = elements, .type = type_letter<T>, .moved = elements},
+    const codelets::LaswpArgs args{{.flops = elements, .type = X.type(), .moved = elements},
                                    static_cast<int>(walk.begin * pivots_.panel() - top * X.mb()),
                                    static_cast<int>(walk.step * pivots_.panel()),
                                    static_cast<int>(X.mt() - top),
                                    walk.step < 0};
-    sink_.submit(codelets::laswp<T>(), std::span<const tile::Access>(accesses), args, owner);
+    sink_.submit(codelets::laswp(X.type()), std::span<const tile::Access>(accesses), args, owner);
   }
 
   Sink& sink_;
@@ -56,8 +56,8 @@ class RowExchanges {
 
 /// Exchanges rows of all columns of X by all pivots, or undoes that.
 /// @param gpus  that own the columns in turn; 0: none
-template <Scalar T, typename Sink>
-void laswp(RowExchanges<T, Sink>& to, const Matrix<T>& X, Index panels, bool back, int gpus) {
+template <typename Sink>
+void laswp(RowExchanges<Sink>& to, const tile::Stored& X, Index panels, bool back, int gpus) {
   for (Index j = 0; j < X.nt(); j++) {
     const int owner = gpus > 0 ? static_cast<int>(j % gpus) : -1;
     if (back) to.exchange_back(X, j, owner);

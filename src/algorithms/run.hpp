@@ -9,48 +9,51 @@
 namespace tessera::algorithms {
 
 /// Submits the tasks of an algorithm.
-/// @param algorithm  (tile::Ops<T, Sink>&)
-template <Scalar T, typename Algorithm>
-void submit(const detail::Session& session, sinks::Submitter& submitter, const Algorithm& algorithm) {
-  tile::Ops<T, sinks::Submitter> to(session, submitter);
+/// @param type       of the elements
+/// @param algorithm  (tile::Ops<Sink>&)
+template <typename Algorithm>
+void submit(const detail::Session& session, sinks::Submitter& submitter, char type, const Algorithm& algorithm) {
+  tile::Ops<sinks::Submitter> to(session.machine(), submitter, type);
   algorithm(to);
 }
 
 /// Requests the tiles that an algorithm reads, in the order of first use. Without this the links would be idle until
 /// the first results exist, because StarPU shows the policy only tasks whose inputs exist.
+/// @param type       of the elements
 /// @param on, delay  see Loader
 /// @pre  the GPUs have room for all tiles, and no submitted task writes one of them
-template <Scalar T, typename Algorithm>
-void load(const detail::Session& session, const Algorithm& algorithm, sinks::LoadOn on = sinks::LoadOn::FirstUser,
-          Index delay = 0) {
+template <typename Algorithm>
+void load(const detail::Session& session, char type, const Algorithm& algorithm,
+          sinks::LoadOn on = sinks::LoadOn::FirstUser, Index delay = 0) {
   sinks::Loader loader(session, on, delay);
-  tile::Ops<T, sinks::Loader> to(session, loader);
+  tile::Ops<sinks::Loader> to(session.machine(), loader, type);
   algorithm(to);
   loader.finish();
 }
 
 /// Loads, then submits. Without owners, nothing is loaded.
 /// @param gpus  see Submitter
-template <Scalar T, typename Algorithm>
-void load_and_submit(const detail::Session& session, const Matrix<T>& output, const Algorithm& algorithm,
+template <typename Algorithm>
+void load_and_submit(const detail::Session& session, const tile::Stored& output, const Algorithm& algorithm,
                      int gpus = 0) {
-  if (session.machine().has_owners()) load<T>(session, algorithm);
+  if (session.machine().has_owners()) load(session, output.type(), algorithm);
   sinks::Submitter submitter(session, output, gpus);
-  submit<T>(session, submitter, algorithm);
+  submit(session, submitter, output.type(), algorithm);
 }
 
 /// Submits the task that delivers what a factorization has found out. It runs after the last diagonal tile that this
 /// process factorizes.
 /// @param A      (Index i, Index j): the factorized matrix
+/// @param type   of its elements
 /// @param steps  number of diagonal tiles
 /// @return  false if this process factorizes no tile and has nothing to deliver
-template <Scalar T, typename View>
-bool submit_outcome(const detail::Session& session, sinks::Submitter& submitter, const View& A, Index steps,
+template <typename View>
+bool submit_outcome(const detail::Session& session, sinks::Submitter& submitter, char type, const View& A, Index steps,
                     starpu_data_handle_t result, codelets::OutcomeValue* value) {
   Index last = steps - 1;
   while (last >= 0 && !submitter.runs(A(last, last).handle)) last--;
   if (last < 0) return false;
-  submit<T>(session, submitter, [&](auto& to) { to.outcome(A(last, last), result, value); });
+  submit(session, submitter, type, [&](auto& to) { to.outcome(A(last, last), result, value); });
   return true;
 }
 

@@ -22,33 +22,31 @@ inline bool is_small(const detail::Machine& machine, const detail::Plan& plan, I
 
 /// Submits C ← Σ terms + β C on a region of C as stored. All routines whose output is not also an input use this.
 /// @param add  see `accumulate`
-template <Scalar T, typename Term>
-void submit_sum(const detail::Session& session, const detail::Plan& plan, const Matrix<T>& C, detail::Region region,
-                T beta, bool real_diagonal, const Term& add) {
-  const auto& share = detail::MatrixAccess::grid(C).share();
+template <typename Term>
+void submit_sum(const detail::Session& session, const detail::Plan& plan, const tile::Stored& C, detail::Region region,
+                const Number& beta, bool real_diagonal, const Term& add) {
+  const auto& share = C.grid().share();
   const bool panels = plan.panels.exist(),
-             small = detail::MatrixAccess::grid(C).is_private() &&
-                     is_small(session.machine(), plan, C.m(), C.n(), sizeof(T)),
+             small = C.grid().is_private() && is_small(session.machine(), plan, C.m(), C.n(), size_of(C.type())),
              loads = session.machine().has_owners() && (panels || small);
-  const Sum<T> sum(session.machine(), plan, {session, plan.grid, C, region}, {share.p, share.q}, beta, real_diagonal,
-                   loads);
+  const Sum sum(session.machine(), plan, {session, plan.grid, C, region}, {share.p, share.q}, beta, real_diagonal,
+                loads);
   const auto algorithm = [&](auto& to) { accumulate(to, sum, add); };
   if (loads)
-    load<T>(session, algorithm, panels ? sinks::LoadOn::FirstUser : sinks::LoadOn::LeastLoaded,
-            (panels ? plan.panels.ahead : 2) * plan.grid.size());
+    load(session, C.type(), algorithm, panels ? sinks::LoadOn::FirstUser : sinks::LoadOn::LeastLoaded,
+         (panels ? plan.panels.ahead : 2) * plan.grid.size());
   sinks::Submitter submitter(session, C, plan.gpus);
-  submit<T>(session, submitter, algorithm);
+  submit(session, submitter, C.type(), algorithm);
 }
 
 /// C ← β C on a region of C as stored.
 /// @param real_diagonal  whether to set the imaginary parts of the diagonal to 0
-template <Scalar T>
-void submit_scale(const detail::Session& session, T beta, const Matrix<T>& C, detail::Region region = detail::Part::All,
-                  bool real_diagonal = false) {
-  if (beta == T(1)) return;
-  const tile::ResultView<T> view(session, detail::owner_grid(session.machine().gpu_count()), C, region);
+inline void submit_scale(const detail::Session& session, const Number& beta, const tile::Stored& C,
+                         detail::Region region = detail::Part::All, bool real_diagonal = false) {
+  if (beta == 1) return;
+  const tile::ResultView view(session, detail::owner_grid(session.machine().gpu_count()), C, region);
   sinks::Submitter submitter(session, C);
-  submit<T>(session, submitter, [&](auto& to) {
+  submit(session, submitter, C.type(), [&](auto& to) {
     for (Index j = 0; j < C.nt(); j++)
       for (Index i = 0; i < C.mt(); i++)
         if (region.contains(i, j)) to.scale(beta, real_diagonal, view(i, j));

@@ -22,17 +22,16 @@ namespace tessera::algorithms {
 ///   added at the end.
 /// - If there are fewer tiles than workers, the sum is split into several chains. Their results are added in a fixed
 ///   order, so the same call gives the same bits.
-template <Scalar T, typename Stored = Matrix<T>>
 class Sum {
  public:
   /// @param plan       for the tiles of C
   /// @param processes  the grid of processes that share C
   /// @param real_diagonal  whether to ignore the imaginary parts of the diagonal of C; only for a triangle
   /// @param keeps_order    whether to compute the order now, because it is read more than once
-  Sum(const detail::Machine& machine, const detail::Plan& plan, tile::ResultView<T, Stored> C,
-      detail::OwnerGrid processes, T beta, bool real_diagonal, bool keeps_order)
+  Sum(const detail::Machine& machine, const detail::Plan& plan, tile::ResultView C, detail::OwnerGrid processes,
+      const Number& beta, bool real_diagonal, bool keeps_order)
       : C_(std::move(C)), terms_(plan.terms), sums_(plan.sums), panels_(plan.panels.exist()), block_(plan.block),
-        task_(plan.task()), beta_(beta == T{} ? T{} : beta), real_diagonal_(real_diagonal) {
+        task_(plan.task()), beta_(beta == 0 ? Number() : beta), real_diagonal_(real_diagonal) {
     block_.rows *= processes.p, block_.columns *= processes.q;  // a plan's block is for one process
     if (panels_) order_ = panel_order(C_.mt(), C_.nt(), terms_, plan.panels, C_.owners());
     const bool has_cores = plan.for_cores > 0 && processes.size() == 1;
@@ -47,7 +46,7 @@ class Sum {
   Index mt() const noexcept { return C_.mt(); }
   Index nt() const noexcept { return C_.nt(); }
   Index sums() const noexcept { return sums_; }
-  T beta() const noexcept { return beta_; }
+  const Number& beta() const noexcept { return beta_; }
   bool real_diagonal() const noexcept { return real_diagonal_; }
   tile::Tile operator()(Index i, Index j) const { return C_(i, j); }
 
@@ -61,7 +60,7 @@ class Sum {
   bool begins(const Step& step) const { return step.term == first_term(sum_of(step)); }
   bool ends(const Step& step) const { return step.term + 1 == first_term(sum_of(step) + 1); }
   bool is_deferred(const Step& step) const {
-    return step.deferred && beta_ != T{} && terms_ > 1 && sums_ == 1 && cores_.of(step) < 0 &&
+    return step.deferred && beta_ != 0 && terms_ > 1 && sums_ == 1 && cores_.of(step) < 0 &&
            (panels_ || !C_.region().on_diagonal(step.i, step.j));
   }
   /// Where a step adds its term, described like the tile of C. GPUs share the partial sums of a tile.
@@ -77,20 +76,20 @@ class Sum {
  private:
   Index first_term(Index sum) const { return (sum * terms_ + sums_ - 1) / sums_; }
 
-  tile::ResultView<T, Stored> C_;
+  tile::ResultView C_;
   Index terms_, sums_;
   bool panels_;
   detail::Block block_;
   detail::TileExtents task_;
-  T beta_;
+  Number beta_;
   bool real_diagonal_;
   std::vector<Step> order_;  ///< empty: the order of `for_each_product`, which need not be known before the first task
   CoreTiles cores_;
 };
 
-/// @param add  (tile::Ops<T, Sink>&, const Step&, T beta, const tile::Tile& C): C ← the term of a step + β C
-template <Scalar T, typename Sink, typename Stored, typename Term>
-void accumulate(tile::Ops<T, Sink>& to, const Sum<T, Stored>& C, const Term& add) {
+/// @param add  (tile::Ops<Sink>&, const Step&, const Number& beta, const tile::Tile& C): C ← the term of a step + β C
+template <typename Sink, typename Term>
+void accumulate(tile::Ops<Sink>& to, const Sum& C, const Term& add) {
   std::vector<std::optional<typename Sink::Temporary>> parts(static_cast<std::size_t>(C.mt() * C.nt() * C.sums()));
   C.for_each_step([&](const Step& step) {
     const Index sum = C.sum_of(step);
@@ -99,9 +98,9 @@ void accumulate(tile::Ops<T, Sink>& to, const Sum<T, Stored>& C, const Term& add
     auto& part = parts[static_cast<std::size_t>((step.i + step.j * C.mt()) * C.sums() + sum)];
     if (C.begins(step) && (deferred || sum > 0)) part = to.partial_sum(target);
     if (part) target.handle = part->handle(), target.keeps_rest = false;
-    add(to, step, !C.begins(step) ? T(1) : part ? T{} : C.beta(), target);
+    add(to, step, !C.begins(step) ? Number(1) : part ? Number() : C.beta(), target);
     if (!part || !C.ends(step)) return;
-    to.add(*part, C.real_diagonal(), deferred ? C.beta() : T(1), C(step.i, step.j));
+    to.add(*part, C.real_diagonal(), deferred ? C.beta() : Number(1), C(step.i, step.j));
     part.reset();
   });
 }

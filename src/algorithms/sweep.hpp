@@ -24,21 +24,19 @@ using tile::tile_of;
 /// fewer columns than GPUs. All tasks of a row are submitted together, so each tile of X is finished early and is
 /// written back while others are computed. The last columns may belong to CPU cores instead.
 /// @tparam Stored  a Matrix<T>, or plan::Outline
-template <Scalar T, typename Stored = Matrix<T>>
 class Sweep {
  public:
   /// @param plan     for the tiles of B
   Sweep(const detail::Session& session, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
-        const Matrix<T>& A, const Matrix<T>& B)
+        const tile::Stored& A, const tile::Stored& B)
       : Sweep(session.machine(), plan, side, uplo, op, diag, A, B) {
-    using detail::MatrixAccess;
-    const auto& share = MatrixAccess::grid(B).share();
-    own(plan.grid, is_left() ? MatrixAccess::first_column(B) : MatrixAccess::first_row(B),
+    const auto& share = B.grid().share();
+    own(plan.grid, is_left() ? B.first_column() : B.first_row(),
         is_left() ? detail::OwnerGrid{share.p, share.q} : detail::OwnerGrid{share.q, share.p});
   }
   /// For matrices that are not distributed.
   Sweep(const detail::Machine& machine, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
-        const Stored& A, const Stored& B)
+        const tile::Stored& A, const tile::Stored& B)
       : machine_(machine), A_(A), B_(B), side_(side), uplo_(uplo), op_(op), diag_(diag),
         forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == is_left()),
         cores_(columns(), plan.columns_for_cores.count, machine_) {
@@ -94,7 +92,7 @@ class Sweep {
   Index at(Index s) const { return forward_ ? s : rows() - 1 - s; }
 
   const detail::Machine& machine_;
-  const Stored &A_, &B_;
+  tile::Stored A_, B_;
   Side side_;
   Uplo uplo_;
   Op op_;

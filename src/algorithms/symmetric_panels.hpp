@@ -18,11 +18,10 @@ namespace tessera::algorithms {
 /// `triangular_panels`.
 /// @param B, C   in panels of the same width
 /// @param ahead  number of panels of C that each GPU starts while A arrives
-template <bool hermitian, Scalar T, typename Sink, typename Stored>
-void symmetric_panels(tile::Ops<T, Sink>& to, Uplo uplo, T alpha, const tile::PanelView<T, Stored>& A,
-                      const tile::PanelView<T, Stored>& B, T beta, const tile::PanelView<T, Stored>& C, Index ahead,
-                      Index gpus) {
-  if (beta == T{}) beta = T{};  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
+template <typename Sink>
+void symmetric_panels(tile::Ops<Sink>& to, bool hermitian, Uplo uplo, const Number& alpha, const tile::PanelView& A,
+                      const tile::PanelView& B, Number beta, const tile::PanelView& C, Index ahead, Index gpus) {
+  if (beta == 0) beta = 0;  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const Index steps = A.count();
   std::vector<std::optional<typename Sink::Temporary>> parts(static_cast<std::size_t>(C.count()));
   for (const auto& [j, s] : panel_steps(C.count(), steps, ahead, gpus)) {
@@ -32,9 +31,9 @@ void symmetric_panels(tile::Ops<T, Sink>& to, Uplo uplo, T alpha, const tile::Pa
     auto target = c;
     auto& part = parts[static_cast<std::size_t>(j)];
     // A GPU starts its first panel before C's panel has arrived, and adds that panel at the end.
-    if (s == 0 && beta != T{} && j < gpus && steps > 1) part = to.partial_sum(c);
+    if (s == 0 && beta != 0 && j < gpus && steps > 1) part = to.partial_sum(c);
     if (part) target.handle = part->handle();
-    to.template symm_panel<hermitian>(uplo, alpha, A(k), A.first(k), B(j), s > 0 ? T(1) : part ? T{} : beta, target);
+    to.symm_panel(hermitian, uplo, alpha, A(k), A.first(k), B(j), s > 0 ? Number(1) : part ? Number() : beta, target);
     if (!part || s + 1 < steps) continue;
     to.add(*part, false, beta, c);
     part.reset();

@@ -9,8 +9,8 @@
 namespace tessera::algorithms {
 
 /// X(s, j) ← α A(s, t) X(t, j) + β X(s, j)
-template <Scalar T, typename Sink, typename Stored>
-void add_term(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, Index s, Index t, Index j, T alpha, T beta) {
+template <typename Sink>
+void add_term(tile::Ops<Sink>& to, const Sweep& X, Index s, Index t, Index j, const Number& alpha, const Number& beta) {
   const auto a = X.factor(s, t), x = X(t, j);
   if (X.side() == Side::Left) to.gemm(alpha, a, x, beta, X(s, j));
   else to.gemm(alpha, x, a, beta, X(s, j));
@@ -18,24 +18,23 @@ void add_term(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, Index s, Index 
 
 /// X ← factor A⁻¹ X. Row s is solved after the solutions of all earlier rows have been subtracted. No task waits for a
 /// whole row: each tile starts its sum with the solutions that are available.
-template <Scalar T, typename Sink, typename Stored>
-void trsm(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, T factor) {
+template <typename Sink>
+void trsm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor) {
   for (const auto group : X.groups())
     for (Index s = 0; s < X.rows(); s++) {
       for (Index x = 0; x < s; x++)
-        for (Index j = group.begin; j < group.end; j++)
-          add_term(to, X, s, X.term(j, x, s), j, T(-1), x == 0 ? factor : T(1));
+        for (Index j = group.begin; j < group.end; j++) add_term(to, X, s, X.term(j, x, s), j, -1, x == 0 ? factor : 1);
       const auto divisor = to.divisor(X.diagonal(s), X.uplo(), X.diag());
       for (Index j = group.begin; j < group.end; j++)
-        to.trsm(X.side(), X.op(), divisor, s == 0 ? factor : T(1), X(s, j), tile::Spread::AsInBlas);
+        to.trsm(X.side(), X.op(), divisor, s == 0 ? factor : 1, X(s, j), tile::Spread::AsInBlas);
     }
 }
 
 /// X ← factor A X, in place without a copy. Rows are overwritten from last to first, each after all rows that need it
 /// have read it. Each row t of the last half, once loaded, is used for all results. The terms of the other half are
 /// added result by result, so results are written back one after another.
-template <Scalar T, typename Sink, typename Stored>
-void trmm(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, T factor) {
+template <typename Sink>
+void trmm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor) {
   const Index rows = X.rows(), middle = rows / 2;
   for (const auto group : X.groups()) {
     const auto multiply_diagonal = [&](Index s) {
@@ -45,7 +44,7 @@ void trmm(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, T factor) {
     for (Index t = rows - 1; t >= middle; t--) {
       for (Index x = 0; x < rows - 1 - t; x++)
         for (Index j = group.begin; j < group.end; j++)
-          add_term(to, X, rows - 1 - X.term(j, x, rows - 1 - t), t, j, factor, T(1));
+          add_term(to, X, rows - 1 - X.term(j, x, rows - 1 - t), t, j, factor, 1);
       multiply_diagonal(t);
     }
     for (Index s = rows - 1; s >= 0; s--) {
@@ -53,7 +52,7 @@ void trmm(tile::Ops<T, Sink>& to, const Sweep<T, Stored>& X, T factor) {
       if (s < middle) multiply_diagonal(s);
       for (Index x = 0; x < terms; x++)
         for (Index j = group.begin; j < group.end; j++)
-          add_term(to, X, s, terms - 1 - X.term(j, x, terms), j, factor, T(1));
+          add_term(to, X, s, terms - 1 - X.term(j, x, terms), j, factor, 1);
     }
   }
 }

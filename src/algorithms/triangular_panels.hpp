@@ -21,22 +21,21 @@ namespace tessera::algorithms {
 /// @param inverse  true: trsm; false: trmm
 /// @param blocked  see tile::is_blocked
 /// @param ahead    number of panels of X that each GPU starts while A arrives
-template <Scalar T, typename Sink, typename Stored>
-void triangular_panels(tile::Ops<T, Sink>& to, bool inverse, Uplo uplo, Diag diag, bool blocked, T alpha,
-                       const tile::PanelView<T, Stored>& A, const tile::PanelView<T, Stored>& X, Index ahead,
-                       Index gpus) {
+template <typename Sink>
+void triangular_panels(tile::Ops<Sink>& to, bool inverse, Uplo uplo, Diag diag, bool blocked, const Number& alpha,
+                       const tile::PanelView& A, const tile::PanelView& X, Index ahead, Index gpus) {
   const Index steps = A.count();
   // trsm begins with the rows that depend on no others, trmm with the rows that no others need.
   const auto at = [&](Index s) { return inverse == (uplo == Uplo::Lower) ? s : steps - 1 - s; };
-  std::vector<std::optional<typename tile::Ops<T, Sink>::Divisor>> divisors(static_cast<std::size_t>(steps));
-  std::vector<std::optional<Real<T>*>> sums(static_cast<std::size_t>(X.count()));  // of the next step's rows, by panel
+  std::vector<std::optional<typename tile::Ops<Sink>::Divisor>> divisors(static_cast<std::size_t>(steps));
+  std::vector<std::optional<void*>> sums(static_cast<std::size_t>(X.count()));  // of the next step's rows, by panel
   for (const auto& [j, s] : panel_steps(X.count(), steps, ahead, gpus)) {
     const Index k = at(s);
     auto& divisor = divisors[static_cast<std::size_t>(s)];
     if (!divisor) divisor = to.panel_divisor(A(k), A.first(k), uplo, diag, blocked && inverse);
     const bool last = s + 1 == steps;
     const auto next = last ? tile::PanelRows{} : tile::PanelRows{A.first(at(s + 1)), A(at(s + 1)).columns};
-    to.triangular_panel(inverse, *divisor, blocked, A.first(k), inverse && s > 0 ? T(1) : alpha, X(j), next,
+    to.triangular_panel(inverse, *divisor, blocked, A.first(k), inverse && s > 0 ? 1 : alpha, X(j), next,
                         sums[static_cast<std::size_t>(j)]);
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cstddef>
 #include <utility>
 
 #include <tessera/types.hpp>
@@ -30,6 +31,24 @@ decltype(auto) with_type(char letter, Function&& function) {
   case 'z': return std::forward<Function>(function)(std::complex<double>{});
   default: return std::forward<Function>(function)(double{});
   }
+}
+/// The same for the letter c or z.
+template <typename Function>
+decltype(auto) with_complex_type(char letter, Function&& function) {
+  if (letter == 'c') return std::forward<Function>(function)(std::complex<float>{});
+  return std::forward<Function>(function)(std::complex<double>{});
+}
+
+// Properties of the type of a letter.
+inline std::size_t size_of(char letter) {
+  return with_type(letter, []<Scalar T>(T) { return sizeof(T); });
+}
+inline bool is_complex_type(char letter) {
+  return with_type(letter, []<Scalar T>(T) { return is_complex<T>; });
+}
+/// See flops_per_multiply_add.
+inline double flops_of_multiply_add(char letter) {
+  return with_type(letter, []<Scalar T>(T) { return flops_per_multiply_add<T>; });
 }
 
 }  // namespace tessera

@@ -8,14 +8,10 @@
 namespace tessera::codelets {
 
 /// The operation that maps a symmetric or Hermitian matrix to itself. It converts one triangle into the other.
-template <bool hermitian>
-inline constexpr Op symmetry = hermitian ? Op::ConjTrans : Op::Trans;
+constexpr Op symmetry(bool hermitian) { return hermitian ? Op::ConjTrans : Op::Trans; }
 
 /// The operation of the second factor in op(A) op(A)ᵀ or op(A) op(A)ᴴ.
-template <bool hermitian>
-constexpr Op other_factor(Op op) {
-  return op == Op::NoTrans ? symmetry<hermitian> : Op::NoTrans;
-}
+constexpr Op other_factor(bool hermitian, Op op) { return op == Op::NoTrans ? symmetry(hermitian) : Op::NoTrans; }
 
 template <Scalar T>
 T conjugated_if(bool conjugate, T x) {

@@ -33,32 +33,31 @@ inline detail::TileExtents task_of(const Candidate& chosen, Index order, Index c
 }
 
 /// A = L Lᴴ of order n.
-template <Scalar T>
 struct Cholesky {
   using Candidate = plan::Candidate;
+  char type;  ///< of the elements: s, d, c or z
   Index n;
 
   Index order() const { return n; }
   Index columns() const { return n; }
   detail::TileExtents task(const Candidate& chosen) const { return task_of(chosen, order(), columns()); }
   double flops() const {
-    return flops_per_multiply_add<T> / 6 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
+    return flops_of_multiply_add(type) / 6 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
   }
   void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
-    const Outline A(graph, n, n, chosen.tile, chosen.tile, sizeof(T), true);
-    const tile::LowerView<T, Outline> lower(
-        A, Uplo::Lower,
-        {detail::owner_grid(chosen.gpus), A.mt(), A.nt(), tile::LowerView<T, Outline>::region(A, Uplo::Lower)});
+    const Outline A(graph, n, n, chosen.tile, chosen.tile, type, true);
+    const tile::LowerView lower(
+        A, Uplo::Lower, {detail::owner_grid(chosen.gpus), A.mt(), A.nt(), tile::LowerView::region(A, Uplo::Lower)});
     Rehearse sink(graph, true);
-    tile::Ops<T, Rehearse> to(machine, sink);
+    tile::Ops<Rehearse> to(machine, sink, type);
     algorithms::potrf(to, lower, nullptr);
   }
 };
 
 /// A = L U of an m×n matrix, without pivoting.
-template <Scalar T>
 struct LuNoPiv {
   using Candidate = plan::Candidate;
+  char type;  ///< of the elements: s, d, c or z
   Index m, n;
 
   Index order() const { return std::min(m, n); }
@@ -66,22 +65,22 @@ struct LuNoPiv {
   detail::TileExtents task(const Candidate& chosen) const { return task_of(chosen, order(), columns()); }
   double flops() const {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), order = std::min(rows, columns);
-    return flops_per_multiply_add<T> *
+    return flops_of_multiply_add(type) *
            (rows * columns * order - (rows + columns) * order * order / 2 + order * order * order / 3);
   }
   void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
-    const Outline A(graph, m, n, chosen.tile, chosen.tile, sizeof(T));
-    const tile::FullView<T, Outline> tiles(A, {detail::owner_grid(chosen.gpus), A.mt(), A.nt(), detail::Part::All});
+    const Outline A(graph, m, n, chosen.tile, chosen.tile, type);
+    const tile::FullView tiles(A, {detail::owner_grid(chosen.gpus), A.mt(), A.nt(), detail::Part::All});
     Rehearse sink(graph, true);
-    tile::Ops<T, Rehearse> to(machine, sink);
+    tile::Ops<Rehearse> to(machine, sink, type);
     algorithms::getrf_nopiv(to, tiles, Uplo::Lower, nullptr, {});
   }
 };
 
 /// B ← op(A) B or B ← op(A)⁻¹ B with a triangular A. With A on the right, B is seen as its transpose.
-template <Scalar T>
 struct Triangular {
   using Candidate = plan::Candidate;
+  char type;  ///< of the elements: s, d, c or z
   Side side;
   bool inverse;
   Index of_triangle, of_columns;  ///< the order of A, and the other dimension of B
@@ -93,23 +92,22 @@ struct Triangular {
     return side == Side::Left ? task : detail::TileExtents{task.n, task.m, task.k};
   }
   double flops() const {
-    return flops_per_multiply_add<T> / 2 * static_cast<double>(order()) * static_cast<double>(order()) *
+    return flops_of_multiply_add(type) / 2 * static_cast<double>(order()) * static_cast<double>(order()) *
            static_cast<double>(columns());
   }
   void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
     if (chosen.panels.exist()) return write_panels(machine, chosen, graph);
     const bool left = side == Side::Left;
-    const Outline A(graph, order(), order(), chosen.tile, chosen.tile, sizeof(T), true);
+    const Outline A(graph, order(), order(), chosen.tile, chosen.tile, type, true);
     const Outline B(graph, left ? order() : columns(), left ? columns() : order(), left ? chosen.tile : chosen.width,
-                    left ? chosen.width : chosen.tile, sizeof(T));
+                    left ? chosen.width : chosen.tile, type);
     detail::Plan cut;
     cut.grid = columns_grid(chosen.gpus, detail::divide_up(columns(), chosen.width));
-    const algorithms::Sweep<T, Outline> sweep(machine, cut, side, Uplo::Lower, left ? Op::NoTrans : Op::Trans,
-                                              Diag::NonUnit, A, B);
+    const algorithms::Sweep sweep(machine, cut, side, Uplo::Lower, left ? Op::NoTrans : Op::Trans, Diag::NonUnit, A, B);
     Rehearse sink(graph, false);
-    tile::Ops<T, Rehearse> to(machine, sink);
-    if (inverse) algorithms::trsm(to, sweep, T(1));
-    else algorithms::trmm(to, sweep, T(1));
+    tile::Ops<Rehearse> to(machine, sink, type);
+    if (inverse) algorithms::trsm(to, sweep, 1);
+    else algorithms::trmm(to, sweep, 1);
   }
   /// Rough time of a candidate in tiles [s]. It only decides which candidates are rehearsed first.
   double estimate(const Machine& model, const Candidate& chosen) const {
@@ -131,14 +129,14 @@ struct Triangular {
     return std::max(compute, copies) + std::min(compute, copies) / 4 + ends;
   }
   void write_panels(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
-    const Outline A(graph, order(), order(), order(), chosen.tile, sizeof(T), true);
-    const Outline B(graph, order(), columns(), order(), chosen.width, sizeof(T));
+    const Outline A(graph, order(), order(), order(), chosen.tile, type, true);
+    const Outline B(graph, order(), columns(), order(), chosen.width, type);
     const Index gpus = columns_grid(chosen.gpus, detail::divide_up(columns(), chosen.width)).size(),
                 owners = machine.has_owners() ? gpus : 0;
-    const tile::PanelView<T, Outline> of_a(A, owners, Uplo::Lower), of_b(B, owners);
+    const tile::PanelView of_a(A, owners, Uplo::Lower), of_b(B, owners);
     Rehearse sink(graph, owners > 0);
-    tile::Ops<T, Rehearse> to(machine, sink);
-    algorithms::triangular_panels(to, inverse, Uplo::Lower, Diag::NonUnit, tile::is_blocked(machine, A.tile_n(0)), T(1),
+    tile::Ops<Rehearse> to(machine, sink, type);
+    algorithms::triangular_panels(to, inverse, Uplo::Lower, Diag::NonUnit, tile::is_blocked(machine, A.tile_n(0)), 1,
                                   of_a, of_b, chosen.panels.ahead, gpus);
   }
   static detail::OwnerGrid columns_grid(int gpus, Index tile_columns) {

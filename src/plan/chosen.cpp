@@ -15,14 +15,15 @@ namespace {
 
 constexpr std::array<Index, 5> tiles{4096, 2048, 1024, 512, 256};
 
+double element_size(char type) { return static_cast<double>(size_of(type)); }
+
 /// The model if it covers a call: GPUs own tiles, and the operands fit into their memory. Otherwise null.
 /// @param bytes  size of the operands
-template <Scalar T>
-const Machine* model_for(const detail::Machine& machine, double bytes) {
+const Machine* model_for(const detail::Machine& machine, char type, double bytes) {
   constexpr int most_gpus = 32;
   if (!machine.has_owners() || machine.gpu_count() == 0 || machine.gpu_count() > most_gpus || bytes <= 0)
     return nullptr;
-  const auto& model = model_of<T>(machine);
+  const auto& model = model_of(machine, type);
   if (model.gpus.empty()) return nullptr;
   const bool in_core = model.memory <= 0 || bytes <= detail::most_of_memory * model.memory * machine.gpu_count();
   return in_core ? &model : nullptr;
@@ -83,10 +84,9 @@ Search<Call> search_square(const Machine& model, const detail::Machine& machine,
   return search;
 }
 
-template <Scalar T>
-Search<Triangular<T>> search_triangular(const Machine& model, const detail::Machine& machine, const Triangular<T>& call,
-                                        std::span<const Candidate> panels, double bytes) {
-  Search<Triangular<T>> search(model, machine, call);
+Search<Triangular> search_triangular(const Machine& model, const detail::Machine& machine, const Triangular& call,
+                                     std::span<const Candidate> panels, double bytes) {
+  Search<Triangular> search(model, machine, call);
   for (int gpus = 1; gpus <= machine.gpu_count(); gpus++)
     for (const Index tile : tiles)
       for (const Index width : tiles) {
@@ -101,10 +101,9 @@ Search<Triangular<T>> search_triangular(const Machine& model, const detail::Mach
 }
 
 /// What the formulas would choose, which others must clearly surpass, and what they compare with it.
-template <Scalar T>
-Search<Sums<T>> search_sums(const Machine& model, const detail::Machine& machine, const Sums<T>& call,
-                            const CompareTiles& compare, double bytes) {
-  Search<Sums<T>> search(model, machine, call);
+Search<Sums> search_sums(const Machine& model, const detail::Machine& machine, const Sums& call,
+                         const CompareTiles& compare, double bytes) {
+  Search<Sums> search(model, machine, call);
   const int all = machine.gpu_count();
   const double gain = model.gpus.front().steps_have_parts ? clear_gain_of_measured_sums : clear_gain_of_sums;
   for (int gpus = machine.tile > 0 ? all : 1; gpus <= all; gpus = gpus < all ? std::min(2 * gpus, all) : all + 1)
@@ -119,67 +118,48 @@ Search<Sums<T>> search_sums(const Machine& model, const detail::Machine& machine
 
 }  // namespace
 
-template <Scalar T>
-std::optional<ChoiceOf<detail::Plan>> choose_sums(const detail::Machine& machine, const Sums<T>& call,
+std::optional<ChoiceOf<detail::Plan>> choose_sums(const detail::Machine& machine, const Sums& call,
                                                   const CompareTiles& compare) {
   const double bytes = call.bytes();
-  const auto* const model = model_for<T>(machine, bytes);
+  const auto* const model = model_for(machine, call.type, bytes);
   if (model == nullptr) return std::nullopt;
   const int what =
       static_cast<int>(call.what) + 8 * (call.op_a == Op::NoTrans ? 0 : 1) + 16 * (call.op_b == Op::NoTrans ? 0 : 1);
-  return memory<detail::Plan>().find(machine,
-                                     {'p', type_letter<T>, what, call.m, call.n, call.k, machine.tile, machine.gpus,
-                                      machine.gpu_memory, machine.copies},
-                                     [&] { return search_sums<T>(*model, machine, call, compare, bytes); });
+  return memory<detail::Plan>().find(
+      machine,
+      {'p', call.type, what, call.m, call.n, call.k, machine.tile, machine.gpus, machine.gpu_memory, machine.copies},
+      [&] { return search_sums(*model, machine, call, compare, bytes); });
 }
 
-template <Scalar T>
-std::optional<Choice> choose_cholesky(const detail::Machine& machine, Index n) {
-  const double bytes = sizeof(T) / 2.0 * static_cast<double>(n) * static_cast<double>(n);
-  const auto* const model = model_for<T>(machine, bytes);
+std::optional<Choice> choose_cholesky(const detail::Machine& machine, char type, Index n) {
+  const double bytes = element_size(type) / 2 * static_cast<double>(n) * static_cast<double>(n);
+  const auto* const model = model_for(machine, type, bytes);
   if (model == nullptr) return std::nullopt;
-  const Cholesky<T> call{n};
-  return memory<Candidate>().find(
-      machine, {'c', type_letter<T>, 0, n, n, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
-      [&] { return search_square(*model, machine, call, n, bytes); });
+  const Cholesky call{type, n};
+  return memory<Candidate>().find(machine, {'c', type, 0, n, n, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
+                                  [&] { return search_square(*model, machine, call, n, bytes); });
 }
 
-template <Scalar T>
-std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, Index m, Index n) {
-  const double bytes = sizeof(T) * static_cast<double>(m) * static_cast<double>(n);
-  const auto* const model = model_for<T>(machine, bytes);
+std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n) {
+  const double bytes = element_size(type) * static_cast<double>(m) * static_cast<double>(n);
+  const auto* const model = model_for(machine, type, bytes);
   if (model == nullptr) return std::nullopt;
-  const LuNoPiv<T> call{m, n};
-  return memory<Candidate>().find(
-      machine, {'l', type_letter<T>, 0, m, n, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
-      [&] { return search_square(*model, machine, call, std::max(m, n), bytes); });
+  const LuNoPiv call{type, m, n};
+  return memory<Candidate>().find(machine, {'l', type, 0, m, n, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
+                                  [&] { return search_square(*model, machine, call, std::max(m, n), bytes); });
 }
 
-template <Scalar T>
-std::optional<Choice> choose_triangular(const detail::Machine& machine, Side side, bool inverse, Index order,
+std::optional<Choice> choose_triangular(const detail::Machine& machine, char type, Side side, bool inverse, Index order,
                                         Index columns, std::span<const Candidate> panels) {
   const double bytes =
-      sizeof(T) * static_cast<double>(order) * (static_cast<double>(order) / 2 + static_cast<double>(columns));
-  const auto* const model = model_for<T>(machine, bytes);
+      element_size(type) * static_cast<double>(order) * (static_cast<double>(order) / 2 + static_cast<double>(columns));
+  const auto* const model = model_for(machine, type, bytes);
   if (model == nullptr || columns < 1) return std::nullopt;
   const int which = (side == Side::Left ? 1 : 0) + (inverse ? 2 : 0) + (panels.empty() ? 0 : 4);
-  const Triangular<T> call{side, inverse, order, columns};
+  const Triangular call{type, side, inverse, order, columns};
   return memory<Candidate>().find(
-      machine, {'t', type_letter<T>, which, order, columns, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
-      [&] { return search_triangular<T>(*model, machine, call, panels, bytes); });
+      machine, {'t', type, which, order, columns, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
+      [&] { return search_triangular(*model, machine, call, panels, bytes); });
 }
-
-#define INSTANTIATE(T)                                                                                  \
-  template std::optional<ChoiceOf<detail::Plan>> choose_sums<T>(const detail::Machine&, const Sums<T>&, \
-                                                                const CompareTiles&);                   \
-  template std::optional<Choice> choose_cholesky<T>(const detail::Machine&, Index);                     \
-  template std::optional<Choice> choose_lu_nopiv<T>(const detail::Machine&, Index, Index);              \
-  template std::optional<Choice> choose_triangular<T>(const detail::Machine&, Side, bool, Index, Index, \
-                                                      std::span<const Candidate>);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(std::complex<float>)
-INSTANTIATE(std::complex<double>)
-#undef INSTANTIATE
 
 }  // namespace tessera::plan

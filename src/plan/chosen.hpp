@@ -16,24 +16,20 @@ struct Machine;
 }
 
 /// The tiles and the number of GPUs that make a call fastest according to rehearsals. Empty if the model does not cover
-/// the call, that is, without owners of tiles or out of core.
+/// the call, that is, without owners of tiles or out of core. The type of the elements is s, d, c or z.
 namespace tessera::plan {
 
-template <Scalar T>
-std::optional<Choice> choose_cholesky(const detail::Machine& machine, Index n);
-template <Scalar T>
-std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, Index m, Index n);
+std::optional<Choice> choose_cholesky(const detail::Machine& machine, char type, Index n);
+std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n);
 /// @param columns  of B, as if the triangle were on its left
 /// @param panels   candidates that cut the call into panels
-template <Scalar T>
-std::optional<Choice> choose_triangular(const detail::Machine& machine, Side side, bool inverse, Index order,
+std::optional<Choice> choose_triangular(const detail::Machine& machine, char type, Side side, bool inverse, Index order,
                                         Index columns, std::span<const Candidate> panels = {});
 
 /// (int gpus): plans for the first GPUs, first the one that formulas would choose, and the times by formulas, after
 /// which the most promising are rehearsed first.
 using CompareTiles = std::function<std::vector<std::pair<detail::Plan, double>>(int gpus)>;
-template <Scalar T>
-std::optional<ChoiceOf<detail::Plan>> choose_sums(const detail::Machine& machine, const Sums<T>& call,
+std::optional<ChoiceOf<detail::Plan>> choose_sums(const detail::Machine& machine, const Sums& call,
                                                   const CompareTiles& compare);
 
 }  // namespace tessera::plan

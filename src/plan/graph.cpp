@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "common/of_type.hpp"
 #include "memory/partial_tile.hpp"
-#include "tiling/split.hpp"
 
 namespace tessera::plan {
 
@@ -17,18 +17,18 @@ double part_of_diagonal(Index columns) { return 0.5 + 0.5 / static_cast<double>(
 
 }  // namespace
 
-Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, double element_size, bool triangle)
-    : m_(m), n_(n), mb_(std::min(mb, m)), nb_(std::min(nb, n)), mt_(detail::divide_up(m, mb_)),
-      nt_(detail::divide_up(n, nb_)), first_(static_cast<int>(graph.tiles.size())) {
-  for (Index j = 0; j < nt_; j++)
-    for (Index i = 0; i < mt_; i++) {
-      const bool panels = triangle && mt_ == 1 && nt_ > 1;  // copied from the diagonal down
+Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, bool triangle)
+    : Stored(type, m, n, mb, nb, static_cast<int>(graph.tiles.size())) {
+  const auto element_size = static_cast<double>(size_of(type));
+  const bool one_row = mt() == 1, panels = triangle && one_row && nt() > 1;  // copied from the diagonal down
+  for (Index j = 0; j < nt(); j++)
+    for (Index i = 0; i < mt(); i++) {
       const bool diagonal = triangle && (i == j || panels);
       const auto on_diagonal = static_cast<double>(panels ? tile_n(j) : tile_m(i)),
-                 rows = static_cast<double>(panels ? m_ - j * nb_ : tile_m(i));
+                 rows = static_cast<double>(panels ? m - j * this->nb() : tile_m(i));
       const double copied = diagonal ? rows - on_diagonal * (1 - part_of_diagonal(tile_n(j))) : rows,
                    column = element_size * copied, bytes = column * static_cast<double>(tile_n(j));
-      const bool one_piece = mt_ == 1 && !diagonal;  // the tile holds all rows, so it is contiguous
+      const bool one_piece = one_row && !diagonal;  // the tile holds all rows, so it is contiguous
       graph.add({bytes, one_piece ? bytes : column, false, diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1});
     }
 }

@@ -11,14 +11,13 @@
 
 #include <tessera/types.hpp>
 
+#include "tile/stored.hpp"
 #include "tile/tile.hpp"
 
 namespace tessera::plan {
 
 /// A tile that is not registered yet is identified by its number, which takes the place of a handle.
-inline starpu_data_handle_t as_handle(int tile) {
-  return reinterpret_cast<starpu_data_handle_t>(static_cast<std::uintptr_t>(tile) + 1);
-}
+inline starpu_data_handle_t as_handle(int tile) { return tile::Stored::numbered(tile); }
 inline int as_tile(starpu_data_handle_t handle) {
   return static_cast<int>(reinterpret_cast<std::uintptr_t>(handle)) - 1;
 }
@@ -55,32 +54,12 @@ struct Graph {
   void clear() { tiles.clear(), operations.clear(), kinds.clear(), requests.clear(); }
 };
 
-/// A matrix without elements, of which only the extents are known, for rehearsals of algorithms.
-class Outline {
+/// The outline of a matrix, for rehearsals of algorithms.
+class Outline : public tile::Stored {
  public:
   /// Adds the tiles of the matrix to a graph.
   /// @param triangle  whether only the lower triangle is used and copied
-  Outline(Graph& graph, Index m, Index n, Index mb, Index nb, double element_size, bool triangle = false);
-
-  Index m() const noexcept { return m_; }
-  Index n() const noexcept { return n_; }
-  Index mb() const noexcept { return mb_; }
-  Index nb() const noexcept { return nb_; }
-  Index mt() const noexcept { return mt_; }
-  Index nt() const noexcept { return nt_; }
-  Index tile_m(Index i) const noexcept { return i + 1 < mt_ ? mb_ : m_ - i * mb_; }
-  Index tile_n(Index j) const noexcept { return j + 1 < nt_ ? nb_ : n_ - j * nb_; }
-  starpu_data_handle_t handle(Index i, Index j) const noexcept {
-    return as_handle(first_ + static_cast<int>(i + j * mt_));
-  }
-
- private:
-  Index m_, n_, mb_, nb_, mt_, nt_;
-  int first_;
+  Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, bool triangle = false);
 };
-
-inline tile::Tile tile_of(const Outline& A, Index i, Index j, int owner, Op op = Op::NoTrans) {
-  return {A.handle(i, j), nullptr, i, j, A.tile_m(i), A.tile_n(j), owner, op};
-}
 
 }  // namespace tessera::plan

@@ -76,7 +76,7 @@ struct Machine {
 };
 
 /// The model of the session's machine, built on first use and cached.
-template <Scalar T>
-const Machine& model_of(const detail::Machine& machine);
+/// @param type  of the elements: s, d, c or z
+const Machine& model_of(const detail::Machine& machine, char type);
 
 }  // namespace tessera::plan

@@ -54,14 +54,18 @@ std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates, d
 double rate(unsigned from, unsigned to) { return 1e6 * starpu_transfer_bandwidth(from, to); }
 double latency(unsigned from, unsigned to) { return 1e-6 * starpu_transfer_latency(from, to); }
 
-template <Scalar T>
-Machine measured(const detail::Machine& machine) {
+const detail::MachineRates& rates_of(const detail::Machine& machine, char type) {
+  return with_type(
+      type, [&]<Scalar T>(T) -> const auto& { return detail::machine_rates<T>(machine); });
+}
+
+Machine measured(const detail::Machine& machine, const detail::MachineRates& rates, char type) {
   Machine model;
-  const auto& rates = detail::machine_rates<T>(machine);
   // Only the first GPU is measured and stands for all of them. OpenCL devices are not covered.
   if (machine.has_opencl() || !machine.has_cuda() || !machine.gpus_alike || rates.gpu.empty()) return model;
   model.memory = machine.gpu_memory;
-  model.element_size = sizeof(T), model.flops_per_multiply_add = flops_per_multiply_add<T>;
+  model.element_size = static_cast<double>(size_of(type));
+  model.flops_per_multiply_add = flops_of_multiply_add(type);
   model.runtime = unmeasured.runtime;
   Gpu gpu;
   gpu.kernels = kernels_of(rates, model.flops_per_multiply_add);
@@ -93,21 +97,16 @@ Machine measured(const detail::Machine& machine) {
 
 }  // namespace
 
-template <Scalar T>
-const Machine& model_of(const detail::Machine& machine) {
+const Machine& model_of(const detail::Machine& machine, char type) {
   static std::mutex mutex;
-  using Key = std::tuple<std::vector<int>, double, bool, bool>;
+  using Key = std::tuple<char, std::vector<int>, double, bool, bool>;
   static auto& models = *new std::map<Key, Machine>;  // of earlier sessions, too
+  const auto& rates = rates_of(machine, type);
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] = models.try_emplace(
-      {machine.gpus, machine.gpu_memory, detail::machine_rates<T>(machine).operations.empty(), machine.copies});
-  if (is_new) found->second = measured<T>(machine);
+  const auto [found, is_new] =
+      models.try_emplace({type, machine.gpus, machine.gpu_memory, rates.operations.empty(), machine.copies});
+  if (is_new) found->second = measured(machine, rates, type);
   return found->second;
 }
-
-template const Machine& model_of<float>(const detail::Machine&);
-template const Machine& model_of<double>(const detail::Machine&);
-template const Machine& model_of<std::complex<float>>(const detail::Machine&);
-template const Machine& model_of<std::complex<double>>(const detail::Machine&);
 
 }  // namespace tessera::plan

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "machine.hpp"
+#include "common/of_type.hpp"
 #include "machine/machine.hpp"
 #include "machine/simulation/machine.hpp"
 #include "plan/described.hpp"
@@ -58,13 +59,13 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
   return model;
 }
 
-template <Scalar T>
-const Machine& model_of(const detail::Machine& machine) {
-  static std::map<bool, Machine> models;  // a simulated process has one session
-  const auto [found, is_new] = models.try_emplace(machine.copies);
+const Machine& model_of(const detail::Machine& machine, char type) {
+  static std::map<std::pair<char, bool>, Machine> models;  // a simulated process has one session
+  const auto [found, is_new] = models.try_emplace({type, machine.copies});
   auto& model = found->second;
   if (!is_new) return model;
-  model = describe(simulation::described_machine(), machine.gpus, type_letter<T>, sizeof(T), flops_per_multiply_add<T>);
+  model = describe(simulation::described_machine(), machine.gpus, type, static_cast<double>(size_of(type)),
+                   flops_of_multiply_add(type));
   model.memory = machine.gpu_memory;
   if (machine.copies) return model;
   model.shared.clear();
@@ -74,10 +75,5 @@ const Machine& model_of(const detail::Machine& machine) {
   }
   return model;
 }
-
-template const Machine& model_of<float>(const detail::Machine&);
-template const Machine& model_of<double>(const detail::Machine&);
-template const Machine& model_of<std::complex<float>>(const detail::Machine&);
-template const Machine& model_of<std::complex<double>>(const detail::Machine&);
 
 }  // namespace tessera::plan

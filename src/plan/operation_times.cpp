@@ -78,14 +78,15 @@ class OneGpu {
 };
 
 /// The identity in host memory. Operations can be repeated on it any number of times without overflow.
-template <Scalar T>
 class Identity {
  public:
-  explicit Identity(Index n) : memory_(static_cast<std::size_t>(n * n)), n_(n) {
-    for (Index i = 0; i < n; i++) memory_[static_cast<std::size_t>(i * (n + 1))] = T(1);
+  Identity(char type, Index n) : memory_(size_of(type) * static_cast<std::size_t>(n * n)), n_(n) {
+    with_type(type, [&]<Scalar T>(T) {
+      for (Index i = 0; i < n; i++) new (memory_.data() + sizeof(T) * static_cast<std::size_t>(i * (n + 1))) T(1);
+    });
     const auto order = static_cast<std::uint32_t>(n);
     starpu_matrix_data_register(&handle_, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(memory_.data()), order,
-                                order, order, sizeof(T));
+                                order, order, size_of(type));
   }
   ~Identity() { starpu_data_unregister_no_coherency(handle_); }
   Identity(const Identity&) = delete;
@@ -94,20 +95,19 @@ class Identity {
   tile::Tile tile() const { return {handle_, nullptr, 0, 0, n_, n_, 0}; }
 
  private:
-  std::vector<T> memory_;
+  std::vector<std::byte> memory_;
   Index n_;
   starpu_data_handle_t handle_ = nullptr;
 };
 
 /// A copy of the identity in the memory of the GPU. It has no home on the host, so tasks do not wait for a write-back.
-template <Scalar T>
 class OnGpu {
  public:
-  OnGpu(tile::Ops<T, OneGpu>& to, const Identity<T>& identity) : tile_(identity.tile()) {
+  OnGpu(tile::Ops<OneGpu>& to, const Identity& identity) : tile_(identity.tile()) {
     const auto I = identity.tile();
-    memory_ = OneGpu::temporary(I, I.rows, I.columns, sizeof(T));
+    memory_ = OneGpu::temporary(I, I.rows, I.columns, size_of(to.type()));
     tile_.handle = memory_.handle();
-    to.gemm(T(1), I, I, T{}, tile_);
+    to.gemm(1, I, I, 0, tile_);
   }
   const tile::Tile& tile() const { return tile_; }
 
@@ -130,12 +130,11 @@ double chain(OneGpu& gpu, int length, Run run) {
 }
 
 /// Seconds and flops of each operation on tiles of order n; empty if one failed.
-template <Scalar T>
-std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Machine& machine, Index n) {
+std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Machine& machine, char type, Index n) {
   OneGpu gpu(machine);
-  tile::Ops<T, OneGpu> to(machine, gpu);
-  const Identity<T> identity(n);
-  const OnGpu<T> first(to, identity), second(to, identity);
+  tile::Ops<OneGpu> to(machine, gpu, type);
+  const Identity identity(type, n);
+  const OnGpu first(to, identity), second(to, identity);
   const auto &A = first.tile(), &B = second.tile();
   codelets::InfoValue info;
   std::map<std::string, detail::CostCurve::Point> times;
@@ -148,21 +147,20 @@ std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Ma
   time("potrf", alone, [&] { to.potrf(A, Uplo::Lower, 0, &info); });
   time("getrf_nopiv", alone, [&] { to.getrf_nopiv(A, Uplo::Lower, 0, &info); });
   time("diagonal_blocks", alone, [&] { to.diagonal_blocks(A, 0, Uplo::Lower, Diag::NonUnit); });
-  time("trmm", several, [&] { to.trmm(Side::Left, Op::NoTrans, A, Uplo::Lower, Diag::NonUnit, T(1), B); });
+  time("trmm", several, [&] { to.trmm(Side::Left, Op::NoTrans, A, Uplo::Lower, Diag::NonUnit, 1, B); });
   const auto divisor = to.divisor(A, Uplo::Lower);
-  time("trsm", several, [&] { to.trsm(Side::Left, Op::NoTrans, divisor, T(1), B); });
+  time("trsm", several, [&] { to.trsm(Side::Left, Op::NoTrans, divisor, 1, B); });
   if (!gpu.failed()) return times;
   codelets::take_failure(A.handle), codelets::take_failure(B.handle);
   return {};
 }
 
-template <Scalar T>
-std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& machine) {
+std::map<std::string, detail::CostCurve> curves_of_operations(const detail::Machine& machine, char type) {
   constexpr double long_enough = 0.01;  // [s]; the next order may take eight times as long
   std::map<std::string, std::vector<detail::CostCurve::Point>> points;
   double longest = 0;
   for (Index n = smallest_timed; n <= largest_timed && longest < long_enough; n *= 2) {
-    const auto times = time_operations<T>(machine, n);
+    const auto times = time_operations(machine, type, n);
     if (times.empty()) return {};
     for (const auto& [operation, point] : times) {
       points[operation].push_back(point);
@@ -182,7 +180,7 @@ std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& 
   // StarPU would wait forever for memory that a small GPU does not have.
   constexpr double needed = 4.0 * largest_timed * largest_timed * sizeof(std::complex<double>);
   if (machine.gpu_memory > 0 && machine.gpu_memory < needed) return {};
-  return with_type(type, [&]<Scalar T>(T) { return time_operations<T>(machine); });
+  return curves_of_operations(machine, type);
 }
 
 }  // namespace tessera::plan

@@ -45,16 +45,15 @@ std::vector<plan::Candidate> triangular_panels(MachineModel model, bool inverse,
 /// The tiles that rehearsals choose for a triangle on the left of a matrix with `free` columns; empty if rehearsals do
 /// not cover the call.
 /// @param in_panels  whether panels are candidates, too. Cores can share only tiles.
-template <Scalar T>
-std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const Machine& machine, Side side,
+std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const Machine& machine, char type, Side side,
                                                 bool inverse, Index order, Index free, bool in_panels) {
   if (machine.tile > 0) return std::nullopt;
   const auto in_tiles = [&](Index columns) -> std::optional<ChosenTiles> {
-    const auto best = plan::choose_triangular<T>(machine, side, inverse, order, columns);
+    const auto best = plan::choose_triangular(machine, type, side, inverse, order, columns);
     return best ? std::optional(as_tiles(*best)) : std::nullopt;
   };
   const auto panels = in_panels ? triangular_panels(model, inverse, order, free) : std::vector<plan::Candidate>{};
-  const auto best = plan::choose_triangular<T>(machine, side, inverse, order, free, panels);
+  const auto best = plan::choose_triangular(machine, type, side, inverse, order, free, panels);
   if (!best) return std::nullopt;
   const auto tiles = as_tiles(*best);
   if (!tiles.panels.exist()) return share_columns_with_cores(model, tiles, order, free, in_tiles);
@@ -70,12 +69,11 @@ std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const
 }
 
 /// The same for a triangle on either side of an m×n matrix.
-template <Scalar T>
-std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const Machine& machine, Side side,
+std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const Machine& machine, char type, Side side,
                                                 bool inverse, Index m, Index n, Op op) {
   const bool left = side == Side::Left;
   auto tiles =
-      rehearsed_triangular<T>(model, machine, side, inverse, left ? m : n, left ? n : m, left && op == Op::NoTrans);
+      rehearsed_triangular(model, machine, type, side, inverse, left ? m : n, left ? n : m, left && op == Op::NoTrans);
   if (tiles && !left) std::swap(tiles->m, tiles->n);
   return tiles;
 }
@@ -85,7 +83,7 @@ std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const
 template <Scalar T>
 Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Index m, Index n) {
   const auto all = machine_model<T>(machine);
-  if (const auto rehearsed = rehearsed_triangular<T>(all, machine, side, inverse, m, n, op))
+  if (const auto rehearsed = rehearsed_triangular(all, machine, type_letter<T>, side, inverse, m, n, op))
     return plan_chosen_columns(machine, side, m, n, *rehearsed);
   const auto planned = [&](const MachineModel& model) {
     const auto tiles = choose_triangular_tiles(model, side, inverse, m, n, machine.tile);
@@ -99,7 +97,8 @@ template <Scalar T>
 Plan plan_solves(const Machine& machine, Side side, Index m, Index n) {
   auto model = machine_model<T>(machine);
   model.sharing_cores = 0;  // cores get no part of B: one plan serves all solves
-  const auto rehearsed = rehearsed_triangular<T>(model, machine, side, true, m, n, Op::Trans);  // no panels
+  const auto rehearsed =
+      rehearsed_triangular(model, machine, type_letter<T>, side, true, m, n, Op::Trans);  // no panels
   const auto tiles = rehearsed ? *rehearsed : choose_triangular_tiles(model, side, true, m, n, machine.tile);
   require_room(machine, model, {tiles.m, tiles.n, tiles.k}, m, n, side == Side::Left ? m : n);
   return plan_chosen_columns(machine, side, m, n, tiles);
@@ -115,9 +114,9 @@ Plan plan_square_tiles(const Machine& machine, const ChosenTiles& chosen, double
 
 /// The tiles of a factorization that a rehearsal chose; empty if rehearsals do not cover the call.
 template <typename Choose, typename... Extents>
-std::optional<ChosenTiles> rehearsed_square(const Machine& machine, Choose choose, Extents... extents) {
+std::optional<ChosenTiles> rehearsed_square(const Machine& machine, char type, Choose choose, Extents... extents) {
   if (machine.tile > 0) return std::nullopt;
-  const auto choice = choose(machine, extents...);
+  const auto choice = choose(machine, type, extents...);
   if (!choice) return std::nullopt;
   auto tiles = as_tiles(*choice);
   tiles.reason = "shortest predicted time: " + std::to_string(divide_up(std::min({extents...}), tiles.n)) +
@@ -128,8 +127,8 @@ std::optional<ChosenTiles> rehearsed_square(const Machine& machine, Choose choos
 template <Scalar T>
 Plan plan_cholesky(const Machine& machine, Index n) {
   const auto model = machine_model<T>(machine);
-  const auto chosen =
-      rehearsed_square(machine, plan::choose_cholesky<T>, n).value_or(choose_cholesky_tiles(model, n, machine.tile));
+  const auto chosen = rehearsed_square(machine, type_letter<T>, plan::choose_cholesky, n)
+                          .value_or(choose_cholesky_tiles(model, n, machine.tile));
   require_room(machine, model, {chosen.n, chosen.n, chosen.n}, n, n, n);
   return plan_square_tiles(machine, chosen, model.bytes(n, n + chosen.n) / 2);
 }
@@ -137,7 +136,7 @@ Plan plan_cholesky(const Machine& machine, Index n) {
 template <Scalar T>
 Plan plan_lu_nopiv(const Machine& machine, Index m, Index n) {
   const auto model = machine_model<T>(machine);
-  const auto chosen = rehearsed_square(machine, plan::choose_lu_nopiv<T>, m, n)
+  const auto chosen = rehearsed_square(machine, type_letter<T>, plan::choose_lu_nopiv, m, n)
                           .value_or(choose_lu_nopiv_tiles(model, m, n, machine.tile));
   require_room(machine, model, {chosen.n, chosen.n, chosen.n}, m, n, std::min(m, n));
   return plan_square_tiles(machine, chosen, model.bytes(m, n));

@@ -16,8 +16,7 @@ namespace {
 
 using plan::Sums;
 
-template <Scalar T>
-Plan planned(const Machine& machine, const Sums<T>& call, const MachineModel& model, const ChosenTiles& chosen) {
+Plan planned(const Machine& machine, const Sums& call, const MachineModel& model, const ChosenTiles& chosen) {
   const Index m = std::max<Index>(call.m, 1), n = std::max<Index>(call.n, 1), k = std::max<Index>(call.k, 1);
   require_room(machine, model, {chosen.m, chosen.n, chosen.k}, m, n, k);
   const Index mt = divide_up(m, chosen.m), nt = divide_up(n, chosen.n);
@@ -27,9 +26,9 @@ Plan planned(const Machine& machine, const Sums<T>& call, const MachineModel& mo
 }
 
 /// What the formulas compare for the first GPUs.
-template <Scalar T, typename Choose>
-std::vector<std::pair<Plan, double>> compared(const Machine& machine, const Sums<T>& call, int gpus, Choose choose) {
-  auto model = machine_model<T>(machine);
+template <typename Choose>
+std::vector<std::pair<Plan, double>> compared(const Machine& machine, const Sums& call, int gpus, Choose choose) {
+  auto model = machine_model(machine, call.type);
   std::vector<ChosenTiles> all;
   model.gpus = gpus, model.sharing_cores = 0, model.compared = &all;
   const auto chosen = choose(model);
@@ -51,14 +50,13 @@ std::vector<std::pair<Plan, double>> compared(const Machine& machine, const Sums
 
 /// The plan that a rehearsal chooses. Where rehearsals do not cover a call, and where cores take part, the formulas
 /// choose.
-template <Scalar T, typename Choose>
-Plan best(const Machine& machine, const Sums<T>& call, Choose choose) {
+template <typename Choose>
+Plan best(const Machine& machine, const Sums& call, Choose choose) {
   const auto by_formula = [&](const MachineModel& model) { return planned(machine, call, model, choose(model)); };
-  const auto model = machine_model<T>(machine);
+  const auto model = machine_model(machine, call.type);
   if (model.sharing_cores > 0)
     if (auto plan = with_or_without_cores(model, by_formula); plan.has_cores()) return plan;
-  if (auto choice =
-          plan::choose_sums<T>(machine, call, [&](int gpus) { return compared(machine, call, gpus, choose); })) {
+  if (auto choice = plan::choose_sums(machine, call, [&](int gpus) { return compared(machine, call, gpus, choose); })) {
     auto plan = choice->candidate;
     plan.seconds = choice->seconds;
     plan.reason = "shortest predicted time: " + std::to_string(divide_up(call.m, plan.tile.m)) + "x" +
@@ -75,9 +73,10 @@ Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::N
 
 template <Scalar T>
 Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k) {
-  auto plan = best<T>(machine, {plan::SumOf::Product, m, n, k, op_a, op_b}, [&](const MachineModel& model) {
-    return choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile);
-  });
+  auto plan =
+      best(machine, {type_letter<T>, plan::SumOf::Product, m, n, k, op_a, op_b}, [&](const MachineModel& model) {
+        return choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile);
+      });
   if (!plan.panels.exist() && plan.for_cores == 0) plan.at_the_edges = edges_of_products(machine);
   return plan;
 }
@@ -86,7 +85,7 @@ template <Scalar T>
 Plan plan_triangle(const Machine& machine, Uplo /*uplo*/, Op op_a, Op op_b, Index n, Index k, TriangleOf what) {
   using enum plan::SumOf;
   const auto kind = what == TriangleOf::Product ? Triangle : what == TriangleOf::RankK ? RankK : Rank2k;
-  return best<T>(machine, {kind, n, n, k, op_a, op_b}, [&](const MachineModel& model) {
+  return best(machine, {type_letter<T>, kind, n, n, k, op_a, op_b}, [&](const MachineModel& model) {
     return choose_triangle_tiles(model, stored(op_a, op_b), n, k, what, machine.tile);
   });
 }
@@ -95,8 +94,8 @@ template <Scalar T>
 Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n) {
   using enum plan::SumOf;
   const bool left = side == Side::Left;
-  return best<T>(machine, {left ? SymmetricLeft : SymmetricRight, m, n, left ? m : n},
-                 [&](const MachineModel& model) { return choose_symmetric_tiles(model, side, m, n, machine.tile); });
+  return best(machine, {type_letter<T>, left ? SymmetricLeft : SymmetricRight, m, n, left ? m : n},
+              [&](const MachineModel& model) { return choose_symmetric_tiles(model, side, m, n, machine.tile); });
 }
 
 #define INSTANTIATE(T)                                                                    \

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 
+#include "common/of_type.hpp"
 #include "graph.hpp"
 #include "machine.hpp"
 #include "tile/tile.hpp"
@@ -21,7 +22,8 @@ class Rehearse {
   void submit(const starpu_codelet& codelet, std::span<const tile::Access> accesses, const Args& args, int owner,
               starpu_data_handle_t /*wanted_next*/ = nullptr) {
     if constexpr (requires { args.spreads; })
-      if (args.blocked && !args.spreads) inspect(accesses[1].handle, owner, sizeof(args.alpha), is_panel<Args>);
+      if (args.blocked && !args.spreads)
+        inspect(accesses[1].handle, owner, static_cast<double>(size_of(args.work.type)), is_panel<Args>);
     Operation operation{kind_of(name_of<Args>(codelet)), args.work.flops, owner, -1, false};
     if constexpr (is_panel<Args>) operation.products = args.work.beside;
     std::size_t inputs = 0;

@@ -34,14 +34,15 @@ Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
     name_operand(A, 'A');
     auto value = std::make_unique<codelets::InfoValue>();
     const auto& session = MatrixAccess::session(A);
-    const tile::LowerView<T> lower(A, uplo, plan.grid);
+    const tile::LowerView lower(A, uplo, plan.grid);
     sinks::Submitter submitter(session, A, plan.gpus);
     // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
     auto* const reported = value.release();
     const auto algorithm = [&](auto& to) { algorithms::potrf(to, lower, reported); };
-    if (plan.load_first && grid.is_private()) algorithms::load<T>(session, algorithm);
-    algorithms::submit<T>(session, submitter, algorithm);
-    if (!algorithms::submit_outcome<T>(session, submitter, lower, lower.nt(), outcome->handle(), reported)) {
+    if (plan.load_first && grid.is_private()) algorithms::load(session, type_letter<T>, algorithm);
+    algorithms::submit(session, submitter, type_letter<T>, algorithm);
+    if (!algorithms::submit_outcome(session, submitter, type_letter<T>, lower, lower.nt(), outcome->handle(),
+                                    reported)) {
       const std::unique_ptr<codelets::InfoValue> unused(reported);
       outcome->succeed();
     }

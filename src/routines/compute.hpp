@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <type_traits>
 
 #include <tessera/matrix.hpp>
 
@@ -50,12 +49,10 @@ FAMILY(triangular)  // trmm and trsm; with panels, A is on the left and not tran
   template void submit_##name<T>(const TileCall<T>&); \
   template void compute_##name<T>(const std::shared_ptr<Session>&, const Plan&, const blas::Call&);
 
-/// Calls visit(std::true_type) for a Hermitian routine, visit(std::false_type) for a symmetric one.
-template <Scalar T, typename Visit>
-void with_symmetry(blas::Routine routine, Visit visit) {
-  if constexpr (is_complex<T>)
-    if (blas::properties(routine).is_hermitian()) return visit(std::true_type{});
-  visit(std::false_type{});
+/// Whether a routine is Hermitian, not symmetric. Real matrices have only symmetric ones.
+template <Scalar T>
+bool is_hermitian(blas::Routine routine) {
+  return is_complex<T> && blas::properties(routine).is_hermitian();
 }
 
 /// Computes a column-major call that obeys the rules of the BLAS.

@@ -68,9 +68,9 @@ template <Scalar T>
 void submit_solves(const Session& session, const Plan& plan, const FactoredProblem<T>& p, const FactorSolves& solves,
                    const Matrix<T>& A, const Matrix<T>& B) {
   for (const auto& [factor, op, diag] : solves) {
-    const algorithms::Sweep<T> sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, A, B);
+    const algorithms::Sweep sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, A, B);
     sinks::Submitter submitter(session, B, plan.gpus);
-    algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::trsm(to, sweep, T(1)); });
+    algorithms::submit(session, submitter, type_letter<T>, [&](auto& to) { algorithms::trsm(to, sweep, 1); });
   }
 }
 

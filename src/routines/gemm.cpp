@@ -38,8 +38,7 @@ ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const Matri
 template <Scalar T>
 void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo> uplo, T alpha, const Factor<T>& first,
                     const Factor<T>& second, T beta, const Matrix<T>& result, Region region) {
-  const algorithms::Product<T> add{
-      alpha, {first.tiles, first.op()}, {second.tiles, second.op()}, plan.panels, plan.tile};
+  const algorithms::Product add{alpha, {first.tiles, first.op()}, {second.tiles, second.op()}, plan.panels, plan.tile};
   const auto& share = MatrixAccess::grid(result).share();
   if (!share.is_distributed() || uplo) return algorithms::submit_sum(session, plan, result, region, beta, false, add);
   const auto P = first.view(), Q = second.view();
@@ -49,7 +48,7 @@ void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo
   const bool holds_back = control.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
   algorithms::accumulate_in_chunks(session, process_blocks(P, Q, result),
                                    control.by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), holds_back,
-                                   P, Q, result, beta, add);
+                                   add, P.nt(), result, beta);
 }
 
 /// The triangle that gemmt computes; empty for gemm.
@@ -83,7 +82,7 @@ void submit_product(const TileCall<T>& call) {
   const auto result = C.stored();
   if (uplo) uplo = opposite_if(transposed, *uplo);
   const auto region = computed_tiles(at_c, uplo, result);
-  if (alpha == T{} || a.n() == 0) return algorithms::submit_scale<T>(session, beta, result, region);
+  if (alpha == T{} || a.n() == 0) return algorithms::submit_scale(session, beta, result, region);
 
   require_same_tiles(at_b, "rows", row_cut(b), "columns of op(A)", column_cut(a));
   require_same_tiles(at_c, "rows", row_cut(C), "rows of op(A)", row_cut(a));
@@ -107,7 +106,7 @@ void compute_product(const std::shared_ptr<Session>& session, const Plan& plan, 
   const auto region = computed_tiles(arguments::matrix_argument(call.routine, Member::C), uplo, c);
   name_operand(c, 'C');
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
-    algorithms::submit_scale<T>(*session, beta, c, region);
+    algorithms::submit_scale(*session, beta, c, region);
     return c.wait();
   }
   const auto a = stored_operand(session, op_a, static_cast<const T*>(call.A), m, k, call.lda,

@@ -39,23 +39,23 @@ void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag 
                     const Outcome* outcome) {
   name_operand(A, 'A');
   const auto& session = MatrixAccess::session(A);
-  const tile::LowerView<T> L(A, uplo, plan.grid);
+  const tile::LowerView L(A, uplo, plan.grid);
   const auto invert = [&](auto& to) { algorithms::trtri(to, L, diag); };
   const auto multiply = [&](auto& to) { algorithms::lauum(to, L); };
   sinks::Submitter submitter(session, A, plan.gpus);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
-    if (task.inverts) algorithms::load<T>(session, invert);
-    else algorithms::load<T>(session, multiply);
+    if (task.inverts) algorithms::load(session, type_letter<T>, invert);
+    else algorithms::load(session, type_letter<T>, multiply);
   }
   // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;
   if (value != nullptr && diag == Diag::NonUnit)
-    algorithms::submit<T>(session, submitter, [&](auto& to) { algorithms::find_zeros(to, L, value); });
-  if (task.inverts) algorithms::submit<T>(session, submitter, invert);
+    algorithms::submit(session, submitter, type_letter<T>, [&](auto& to) { algorithms::find_zeros(to, L, value); });
+  if (task.inverts) algorithms::submit(session, submitter, type_letter<T>, invert);
   if (value != nullptr)  // the last tile of the first column depends on all diagonal tiles
-    algorithms::submit<T>(session, submitter,
-                          [&](auto& to) { to.outcome(L(L.nt() - 1, 0), outcome->handle(), value); });
-  if (task.multiplies) algorithms::submit<T>(session, submitter, multiply);
+    algorithms::submit(session, submitter, type_letter<T>,
+                       [&](auto& to) { to.outcome(L(L.nt() - 1, 0), outcome->handle(), value); });
+  if (task.multiplies) algorithms::submit(session, submitter, type_letter<T>, multiply);
 }
 
 // --- on matrices -----------------------------------------------------------------------------------------------------

@@ -85,7 +85,7 @@ void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
   const auto& session = detail::MatrixAccess::session(A);
   const int gpus = session.machine().has_owners() ? session.machine().gpu_count() : 0;
   sinks::Submitter submitter(session, A);
-  algorithms::RowExchanges<T, sinks::Submitter> exchanges(submitter, tiles);
+  algorithms::RowExchanges<sinks::Submitter> exchanges(submitter, tiles);
   algorithms::laswp(exchanges, A, tiles.panels(), incx < 0, gpus);
 }
 

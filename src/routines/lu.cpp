@@ -48,7 +48,7 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
   sinks::Submitter submitter(*session, A);
   // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = new codelets::InfoValue;
-  algorithms::PanelOps<T, sinks::Submitter> to(*session, submitter, plan.grid.size(), A, *result.pivots);
+  algorithms::PanelOps<sinks::Submitter> to(*session, submitter, plan.grid.size(), A, *result.pivots);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
     sinks::Loader loader(*session);
     to.request(loader);
@@ -82,7 +82,7 @@ void submit_solve(Op op, const Matrix<T>& A, const PivotTiles& pivots, const Mat
   name_operand(A, 'A'), name_operand(B, 'B');
   const auto& session = MatrixAccess::session(B);
   sinks::Submitter submitter(session, B);
-  algorithms::PanelOps<T, sinks::Submitter> to(session, submitter, panels_of(A).grid.size(), A, pivots);
+  algorithms::PanelOps<sinks::Submitter> to(session, submitter, panels_of(A).grid.size(), A, pivots);
   algorithms::getrs(to, op, B);
 }
 

@@ -34,10 +34,10 @@ void submit_lu_inverse(const Plan& plan, const Matrix<T>& A, const PivotTiles& p
   name_operand(A, 'A');
   const auto& session = MatrixAccess::session(A);
   sinks::Submitter submitter(session, A);
-  algorithms::LuInverse<T, sinks::Submitter> inverse(session, submitter, plan.grid.size(), A);
+  algorithms::LuInverse<sinks::Submitter> inverse(session, submitter, plan.grid.size(), A);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
     sinks::Loader loader(session);
-    algorithms::LuInverse<T, sinks::Loader>(session, loader, plan.grid.size(), A).invert();
+    algorithms::LuInverse<sinks::Loader>(session, loader, plan.grid.size(), A).invert();
   }
   // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;

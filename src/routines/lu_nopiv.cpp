@@ -50,17 +50,18 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
     growth = std::make_unique<codelets::GrowthValue>();
     measured = {growth.get(), result.growth->handle()};
   }
-  const tile::FullView<T> tiles(A, plan.grid);
+  const tile::FullView tiles(A, plan.grid);
   sinks::Submitter submitter(*session, A, plan.gpus);
   // The last tasks delete these. If a submission fails, they are leaked, because tasks may still use them.
   auto* const reported = info.release();
   static_cast<void>(growth.release());
   const auto load = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, reported, {}); };
   const auto submit = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, reported, measured); };
-  if (plan.load_first && grid.is_private()) algorithms::load<T>(*session, load);
-  algorithms::submit<T>(*session, submitter, submit);
+  if (plan.load_first && grid.is_private()) algorithms::load(*session, type_letter<T>, load);
+  algorithms::submit(*session, submitter, type_letter<T>, submit);
   const auto submit_outcome = [&](starpu_data_handle_t handle, codelets::OutcomeValue* value) {
-    return algorithms::submit_outcome<T>(*session, submitter, tiles, std::min(A.mt(), A.nt()), handle, value);
+    return algorithms::submit_outcome(*session, submitter, type_letter<T>, tiles, std::min(A.mt(), A.nt()), handle,
+                                      value);
   };
   if (measured.value != nullptr) submit_outcome(measured.handle, measured.value);
   if (!submit_outcome(result.info->handle(), reported)) {

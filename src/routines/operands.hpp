@@ -56,8 +56,8 @@ bool is_conjugated(const Matrix<T>& A) {
 }
 
 /// Whether a view of a symmetric or Hermitian matrix equals its conjugate: Aᴴ if symmetric, Aᵀ if Hermitian.
-template <Scalar T, bool hermitian>
-bool conjugates(const Matrix<T>& A) {
+template <Scalar T>
+bool conjugates(bool hermitian, const Matrix<T>& A) {
   return is_complex<T> && A.op() == (hermitian ? Op::Trans : Op::ConjTrans);
 }
 

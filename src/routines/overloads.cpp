@@ -53,7 +53,7 @@ Plan plan_call(const Machine& machine, const Call& c) {
   const auto of_triangle = [&](Op op_b, TriangleOf what) {
     return plan_triangle<T>(machine, c.uplo, c.op_a, op_b, c.n, c.k, what);
   };
-  const Op other = codelets::other_factor<false>(c.op_a);
+  const Op other = codelets::other_factor(false, c.op_a);
   switch (c.shape()) {
   case Shape::product: break;
   case Shape::triangle_product: return of_triangle(c.op_b, TriangleOf::Product);

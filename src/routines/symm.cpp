@@ -19,8 +19,8 @@ namespace {
 
 using blas::Member;
 
-template <Scalar T, bool hermitian>
-void submit_symmetric_of(const TileCall<T>& call) {
+template <Scalar T>
+void submit_symmetric_of(const TileCall<T>& call, bool hermitian) {
   using namespace arguments;
   const auto at_a = matrix_argument(call.routine, Member::A), at_b = matrix_argument(call.routine, Member::B),
              at_c = matrix_argument(call.routine, Member::C);
@@ -34,11 +34,11 @@ void submit_symmetric_of(const TileCall<T>& call) {
   if (C.m() == 0 || C.n() == 0) return;
   // On a transposed view of C, Cᵀ ← α A Bᵀ + β Cᵀ, the stored C receives C ← α B A + β C if Aᵀ = A. If the view of A
   // equals its conjugate (Aᵀ of a Hermitian A, Aᴴ of a symmetric A), the view of C must be conjugated, too.
-  if (conjugates<T, hermitian>(A) != conjugates<T, hermitian>(C)) refuse_conjugate(at_a);
+  if (conjugates(hermitian, A) != conjugates(hermitian, C)) refuse_conjugate(at_a);
   const auto& session = MatrixAccess::session(C);
   const T alpha = conjugated_if<T>(is_conjugated(C), call.alpha), beta = conjugated_if<T>(is_conjugated(C), call.beta);
   name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
-  if (alpha == T{}) return algorithms::submit_scale<T>(session, beta, C.stored());
+  if (alpha == T{}) return algorithms::submit_scale(session, beta, C.stored());
 
   if (B.op() != C.op())
     throw ArgumentError(at_b.routine, at_b.position, at_b.name,
@@ -50,22 +50,23 @@ void submit_symmetric_of(const TileCall<T>& call) {
   require_disjoint(at_c, C, "A", A);
   require_disjoint(at_c, C, "B", B);
   const auto plan = plan_of<T>(session.machine(), C.stored(), Part::All, A.stored());
-  const algorithms::SymmetricProduct<T, hermitian> add{alpha,
-                                                       opposite_if(is_transposed(C), call.side),
-                                                       {A.stored(), opposite_if(is_transposed(A), call.uplo)},
-                                                       {B.stored(), Op::NoTrans}};
+  const algorithms::SymmetricProduct add{alpha,
+                                         opposite_if(is_transposed(C), call.side),
+                                         {A.stored(), opposite_if(is_transposed(A), call.uplo), hermitian},
+                                         {B.stored(), Op::NoTrans}};
   algorithms::submit_sum(session, plan, C.stored(), Part::All, beta, false, add);
 }
 
-template <Scalar T, bool hermitian>
-void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+template <Scalar T>
+void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call,
+                          bool hermitian) {
   const auto [side, m, n] = std::tuple(call.side, call.m, call.n);
   const auto [alpha, beta] = Factors<T>(call);
   const bool panels = plan.panels.exist();
   const auto c = private_output(session, plan, static_cast<T*>(call.C), m, n, call.ldc);
   name_operand(c, 'C');
   if (alpha == T{}) {  // A and B are not read, and may be null
-    algorithms::submit_scale<T>(*session, beta, c);
+    algorithms::submit_scale(*session, beta, c);
     return c.wait();
   }
   const auto a = stored_triangle(session, call.uplo, static_cast<const T*>(call.A), call.order(), call.lda,
@@ -75,16 +76,16 @@ void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& p
   name_operand(a, 'A'), name_operand(b, 'B');
   if (panels) {
     const Index gpus = plan.grid.size(), owners = session->machine().has_owners() ? gpus : 0;
-    const tile::PanelView<T> of_a(a, owners, call.uplo), of_b(b, owners), of_c(c, owners);
+    const tile::PanelView of_a(a, owners, call.uplo), of_b(b, owners), of_c(c, owners);
     algorithms::load_and_submit(
         *session, c,
         [&](auto& to) {
-          algorithms::symmetric_panels<hermitian>(to, call.uplo, alpha, of_a, of_b, beta, of_c, plan.panels.ahead,
-                                                  gpus);
+          algorithms::symmetric_panels(to, hermitian, call.uplo, alpha, of_a, of_b, beta, of_c, plan.panels.ahead,
+                                       gpus);
         },
         plan.gpus);
   } else {
-    const algorithms::SymmetricProduct<T, hermitian> add{alpha, side, {a, call.uplo}, {b, Op::NoTrans}};
+    const algorithms::SymmetricProduct add{alpha, side, {a, call.uplo, hermitian}, {b, Op::NoTrans}};
     algorithms::submit_sum(*session, plan, c, Part::All, beta, false, add);
   }
   c.wait();
@@ -94,11 +95,11 @@ void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& p
 
 template <Scalar T>
 void submit_symmetric(const TileCall<T>& call) {
-  with_symmetry<T>(call.routine, [&](auto hermitian) { submit_symmetric_of<T, hermitian>(call); });
+  submit_symmetric_of(call, is_hermitian<T>(call.routine));
 }
 template <Scalar T>
 void compute_symmetric(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
-  with_symmetry<T>(call.routine, [&](auto hermitian) { compute_symmetric_of<T, hermitian>(session, plan, call); });
+  compute_symmetric_of<T>(session, plan, call, is_hermitian<T>(call.routine));
 }
 
 INSTANTIATE_FAMILY(symmetric)

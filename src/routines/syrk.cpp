@@ -20,8 +20,8 @@ namespace {
 
 using blas::Member;
 
-template <Scalar T, bool hermitian>
-void submit_update_of(const TileCall<T>& call) {
+template <Scalar T>
+void submit_update_of(const TileCall<T>& call, bool hermitian) {
   using namespace arguments;
   const bool two = call.B != nullptr;
   const auto at_a = matrix_argument(call.routine, Member::A), at_c = matrix_argument(call.routine, Member::C),
@@ -37,7 +37,7 @@ void submit_update_of(const TileCall<T>& call) {
   if (C.m() == 0) return;
   // A transposed view of C names the opposite triangle of the stored C. If the view equals the conjugate of the stored
   // C, all operands are conjugated.
-  const bool conjugate = conjugates<T, hermitian>(C);
+  const bool conjugate = conjugates(hermitian, C);
   const T alpha = conjugated_if<T>(conjugate, call.alpha), beta = conjugated_if<T>(conjugate, call.beta);
   const Uplo triangle = opposite_if(is_transposed(C), call.uplo);
   const auto result = C.stored();
@@ -45,7 +45,7 @@ void submit_update_of(const TileCall<T>& call) {
   const auto& session = MatrixAccess::session(C);
   name_operand(A, 'A'), name_operand(C, 'C');
   if (two) name_operand(*call.B, 'B');
-  if (alpha == T{} || P.n() == 0) return algorithms::submit_scale<T>(session, beta, result, region, hermitian);
+  if (alpha == T{} || P.n() == 0) return algorithms::submit_scale(session, beta, result, region, hermitian);
 
   require_same_tiles(at_b, "rows", row_cut(Q), "the rows of op(A)", row_cut(P));
   require_same_tiles(at_b, "columns", column_cut(Q), "the columns of op(A)", column_cut(P));
@@ -59,13 +59,14 @@ void submit_update_of(const TileCall<T>& call) {
     throw ArgumentError(at_b.routine, at_b.position, at_b.name,
                         "must be seen through the same transpose as A: B would have to be transposed");
   const auto plan = plan_of<T>(session.machine(), result, region, P);
-  const algorithms::RankUpdate<T, hermitian> add{
-      alpha, two, {first.tiles, first.op()}, {second.tiles, first.op()}, region.across};
+  const algorithms::RankUpdate add{alpha,        two, hermitian, {first.tiles, first.op()}, {second.tiles, first.op()},
+                                   region.across};
   algorithms::submit_sum(session, plan, result, region, beta, hermitian, add);
 }
 
-template <Scalar T, bool hermitian>
-void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+template <Scalar T>
+void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call,
+                       bool hermitian) {
   const auto [uplo, op, n, k] = std::tuple(call.uplo, call.op_a, call.n, call.k);
   const auto [alpha, beta] = Factors<T>(call);
   const bool two = call.shape() == blas::Shape::rank_2k;
@@ -73,7 +74,7 @@ void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan
   const auto region = computed_tiles<T>(arguments::matrix_argument(call.routine, Member::C), uplo, c);
   name_operand(c, 'C');
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
-    algorithms::submit_scale<T>(*session, beta, c, region, hermitian);
+    algorithms::submit_scale(*session, beta, c, region, hermitian);
     return c.wait();
   }
   const auto a = stored_operand(session, op, static_cast<const T*>(call.A), n, k, call.lda, {plan.tile.m, plan.tile.k});
@@ -82,7 +83,7 @@ void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan
   name_operand(a, 'A');
   if (b) name_operand(*b, 'B');
   const Factor<T> first(a, op);
-  const algorithms::RankUpdate<T, hermitian> add{alpha, two, {a, first.op()}, {b ? *b : a, first.op()}, region.across};
+  const algorithms::RankUpdate add{alpha, two, hermitian, {a, first.op()}, {b ? *b : a, first.op()}, region.across};
   algorithms::submit_sum(*session, plan, c, region, beta, hermitian, add);
   c.wait();
 }
@@ -91,11 +92,11 @@ void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan
 
 template <Scalar T>
 void submit_update(const TileCall<T>& call) {
-  with_symmetry<T>(call.routine, [&](auto hermitian) { submit_update_of<T, hermitian>(call); });
+  submit_update_of(call, is_hermitian<T>(call.routine));
 }
 template <Scalar T>
 void compute_update(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
-  with_symmetry<T>(call.routine, [&](auto hermitian) { compute_update_of<T, hermitian>(session, plan, call); });
+  compute_update_of<T>(session, plan, call, is_hermitian<T>(call.routine));
 }
 
 INSTANTIATE_FAMILY(update)

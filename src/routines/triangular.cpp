@@ -19,11 +19,10 @@ namespace {
 
 /// Submits the tasks of trmm or trsm.
 /// @param B  overwritten by `sweep`
-template <Scalar T>
-void unroll_triangular(const Session& session, const Plan& plan, bool inverse, const algorithms::Sweep<T>& sweep,
-                       T alpha, const Matrix<T>& B) {
+void unroll_triangular(const Session& session, const Plan& plan, bool inverse, const algorithms::Sweep& sweep,
+                       const Number& alpha, const tile::Stored& B) {
   sinks::Submitter submitter(session, B, plan.gpus);
-  algorithms::submit<T>(session, submitter, [&](auto& to) {
+  algorithms::submit(session, submitter, B.type(), [&](auto& to) {
     if (inverse) algorithms::trsm(to, sweep, alpha);
     else algorithms::trmm(to, sweep, alpha);
   });
@@ -62,7 +61,7 @@ void submit_triangular(const TileCall<T>& call) {
   const T alpha = conjugated_if<T>(conjugate, call.alpha);
   const auto X = B.stored();
   name_operand(A, 'A'), name_operand(B, 'B');
-  if (alpha == T{}) return algorithms::submit_scale<T>(session, T{}, X);
+  if (alpha == T{}) return algorithms::submit_scale(session, T{}, X);
 
   require_same_tiles(at_a, "rows", row_cut(A), "its columns", column_cut(A));
   require_same_tiles(at_b, left ? "rows" : "columns", left ? row_cut(B) : column_cut(B), "A", row_cut(A));
@@ -71,8 +70,8 @@ void submit_triangular(const TileCall<T>& call) {
   require_operation(at_a, factor);
   const Side side = opposite_if(transposed, call.side);
   const auto plan = plan_columns(session.machine(), {X.mb(), X.nb(), A.mb()}, side == Side::Left ? X.nt() : X.mt());
-  const algorithms::Sweep<T> sweep(session, plan, side, opposite_if(is_transposed(A), call.uplo), factor.op(),
-                                   call.diag, factor.tiles, X);
+  const algorithms::Sweep sweep(session, plan, side, opposite_if(is_transposed(A), call.uplo), factor.op(), call.diag,
+                                factor.tiles, X);
   unroll_triangular(session, plan, call.routine == blas::Routine::trsm, sweep, alpha, X);
 }
 
@@ -82,7 +81,7 @@ void compute_triangular(const std::shared_ptr<Session>& session, const Plan& pla
   const auto b = private_output<T>(session, plan, call);
   name_operand(b, 'B');
   if (alpha == T{}) {  // A is not read, and may be null
-    algorithms::submit_scale<T>(*session, T{}, b);
+    algorithms::submit_scale(*session, T{}, b);
     return b.wait();
   }
   const bool panels = plan.panels.exist(), inverse = call.routine == blas::Routine::trsm;
@@ -91,7 +90,7 @@ void compute_triangular(const std::shared_ptr<Session>& session, const Plan& pla
   name_operand(a, 'A');
   if (panels) {
     const Index gpus = plan.grid.size(), owners = session->machine().has_owners() ? gpus : 0;
-    const tile::PanelView<T> of_a(a, owners, call.uplo), of_b(b, owners);  // each of several GPUs loads its share of A
+    const tile::PanelView of_a(a, owners, call.uplo), of_b(b, owners);  // each of several GPUs loads its share of A
     const bool blocked = tile::is_blocked(*session, a.tile_n(0));
     const auto algorithm = [&](auto& to) {
       algorithms::triangular_panels(to, inverse, call.uplo, call.diag, blocked, alpha, of_a, of_b, plan.panels.ahead,
@@ -99,7 +98,7 @@ void compute_triangular(const std::shared_ptr<Session>& session, const Plan& pla
     };
     algorithms::load_and_submit(*session, b, algorithm, plan.gpus);
   } else {
-    const algorithms::Sweep<T> sweep(*session, plan, call.side, call.uplo, call.op_a, call.diag, a, b);
+    const algorithms::Sweep sweep(*session, plan, call.side, call.uplo, call.op_a, call.diag, a, b);
     unroll_triangular(*session, plan, inverse, sweep, alpha, b);
   }
   b.wait();

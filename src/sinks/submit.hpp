@@ -23,6 +23,7 @@
 #include "runtime/calls.hpp"
 #include "runtime/progress/progress.hpp"
 #include "runtime/session.hpp"
+#include "tile/stored.hpp"
 #include "tile/tile_grid.hpp"
 
 namespace tessera::sinks {
@@ -60,14 +61,11 @@ class Submitter {
   /// @param output  if it is private, no other call uses the tiles that this call writes, and other threads may also
   ///                submit
   /// @param gpus    number of GPUs that take part, counted from the first; they include all owners of tiles; 0: all
-  template <Scalar T>
-  Submitter(const detail::Session& session, const Matrix<T>& output, int gpus = 0)
+  Submitter(const detail::Session& session, const tile::Stored& output, int gpus = 0)
       : session_(session), gpus_(gpus), mode_(mode_of_caller(session.machine())),
-        call_(new detail::Call(session.calls(), session.shares(), detail::MatrixAccess::grid(output).is_private(),
-                               counted_.counted())) {
-    if (const auto& share = detail::MatrixAccess::grid(output).share(); share.is_distributed())
-      exchange_.emplace(share.processes);
-    if (!detail::MatrixAccess::grid(output).is_private()) alone_ = std::unique_lock(session.submission());
+        call_(new detail::Call(session.calls(), session.shares(), output.grid().is_private(), counted_.counted())) {
+    if (const auto& share = output.grid().share(); share.is_distributed()) exchange_.emplace(share.processes);
+    if (!output.grid().is_private()) alone_ = std::unique_lock(session.submission());
   }
 
   /// Sets the term that the tasks submitted next add to their tile. Traces show it as the task's tag.

@@ -34,8 +34,8 @@ struct PanelRows {
 
 /// The operations on tiles, as an algorithm writes them. Each becomes a task of the sink: the codelet and its
 /// arguments, its tiles with their access modes, its flops, and the GPU that owns its result.
-template <Scalar T, typename Sink>
-class Ops : public ProductOps<T, Sink> {
+template <typename Sink>
+class Ops : public ProductOps<Sink> {
  public:
   /// A diagonal tile of a triangular matrix, used as a factor whose inverse is applied to others.
   struct Divisor {
@@ -45,20 +45,20 @@ class Ops : public ProductOps<T, Sink> {
     typename Sink::Temporary inverses;  ///< of its diagonal blocks; empty where they are not used
   };
 
-  using ProductOps<T, Sink>::ProductOps;
+  using ProductOps<Sink>::ProductOps;
 
   /// The stored triangle of C ← α X Xᴴ + β C. C is on the diagonal.
-  void herk(Real<T> alpha, const Tile& X, Real<T> beta, Tile C, Uplo stored) {
+  void herk(double alpha, const Tile& X, double beta, Tile C, Uplo stored) {
     C.part = codelets::part_of(stored);
-    this->template rank_k<is_complex<T>>(T(alpha), X, T(beta), C);
+    this->rank_k(is_complex_type(type_), alpha, X, beta, C);
   }
 
   /// A ← its Cholesky factor, in the stored triangle.
   /// @param first  the row of the matrix at which A begins
   void potrf(const Tile& A, Uplo stored, Index first, codelets::InfoValue* info) {
     sink_.step(A.i);
-    sink_.submit(codelets::potrf<T>(), {{A.handle, STARPU_RW}},
-                 codelets::PotrfArgs<T>{work(sixth_of_cube(A)), stored, first, info}, A.owner);
+    sink_.submit(codelets::potrf(type_), {{A.handle, STARPU_RW}},
+                 codelets::PotrfArgs{work(sixth_of_cube(A)), stored, first, info}, A.owner);
   }
 
   /// A ← L U without pivoting.
@@ -69,8 +69,8 @@ class Ops : public ProductOps<T, Sink> {
                order = std::min(rows, columns);
     const double products = rows * columns * order - (rows + columns) * order * order / 2 + order * order * order / 3;
     sink_.step(A.i);
-    sink_.submit(codelets::getrf_nopiv<T>(), {{A.handle, STARPU_RW}},
-                 codelets::GetrfNopivArgs{work(flops_per_multiply_add<T> * products), unit, first, info}, A.owner);
+    sink_.submit(codelets::getrf_nopiv(type_), {{A.handle, STARPU_RW}},
+                 codelets::GetrfNopivArgs{work(per_multiply_add_ * products), unit, first, info}, A.owner);
   }
 
   /// Makes a triangle of A a divisor. GPUs apply its inverse through products. For this they invert its diagonal
@@ -86,31 +86,31 @@ class Ops : public ProductOps<T, Sink> {
   /// @param first_row  row of the tile at which the diagonal enters it
   typename Sink::Temporary diagonal_blocks(const Tile& A, Index first_row, Uplo stored, Diag diag) {
     constexpr Index block = codelets::diagonal_block;
-    auto inverses = sink_.temporary(A, block, 2 * A.columns, sizeof(T));
-    const double flops = flops_per_multiply_add<T> * static_cast<double>(A.columns * block * block);
-    sink_.submit(codelets::diagonal_blocks<T>(), {A.read(), {inverses.handle(), STARPU_W}},
-                 codelets::DiagonalBlocksArgs<T>{work(flops), stored, diag, static_cast<int>(first_row)}, A.owner);
+    auto inverses = sink_.temporary(A, block, 2 * A.columns, element_size_);
+    const double flops = per_multiply_add_ * static_cast<double>(A.columns * block * block);
+    sink_.submit(codelets::diagonal_blocks(type_), {A.read(), {inverses.handle(), STARPU_W}},
+                 codelets::DiagonalBlocksArgs{work(flops), stored, diag, static_cast<int>(first_row)}, A.owner);
     return inverses;
   }
 
   /// X ← α op(A)⁻¹ X (Left), or α X op(A)⁻¹ (Right)
   /// @pre  if X is an adjoint, α is real
-  void trsm(Side side, Op op, const Divisor& A, T alpha, const Tile& X, Spread spread = Spread::Anywhere) {
+  void trsm(Side side, Op op, const Divisor& A, const Number& alpha, const Tile& X, Spread spread = Spread::Anywhere) {
     sink_.step(A.tile.j);
     const auto args = triangular(side, op, A.tile, A.uplo, A.diag, alpha, X, A.inverses.handle() != nullptr, spread);
     const Access diagonal = A.tile.read(), tile{X.handle, STARPU_RW};
     if (args.blocked)
-      sink_.submit(codelets::trsm<T>(), {diagonal, tile, {A.inverses.handle(), STARPU_R}}, args, X.owner);
-    else sink_.submit(codelets::trsm<T>(), {diagonal, tile}, args, X.owner);
+      sink_.submit(codelets::trsm(type_), {diagonal, tile, {A.inverses.handle(), STARPU_R}}, args, X.owner);
+    else sink_.submit(codelets::trsm(type_), {diagonal, tile}, args, X.owner);
   }
 
   /// X ← α op(A) X (Left), or α X op(A) (Right), where A is a triangle of a diagonal tile.
   /// @pre  if X is an adjoint, α is real
-  void trmm(Side side, Op op, const Tile& A, Uplo stored, Diag diag, T alpha, const Tile& X,
+  void trmm(Side side, Op op, const Tile& A, Uplo stored, Diag diag, const Number& alpha, const Tile& X,
             Spread spread = Spread::Anywhere) {
     sink_.step(A.i);
     const auto args = triangular(side, op, A, stored, diag, alpha, X, is_blocked(A), spread);
-    sink_.submit(codelets::trmm<T>(), {A.read(), {X.handle, STARPU_RW}}, args, X.owner);
+    sink_.submit(codelets::trmm(type_), {A.read(), {X.handle, STARPU_RW}}, args, X.owner);
   }
 
   /// Makes the triangle in a panel of A, which has all rows of A, a divisor.
@@ -125,24 +125,24 @@ class Ops : public ProductOps<T, Sink> {
   /// @param first    the row of the matrix at which its diagonal begins
   /// @param next     the rows of the next step for X; empty if this is the last step
   /// @param sum      in: of the rows of this step of X, empty before the first step; out: of the rows of the next step
-  void triangular_panel(bool inverse, const Divisor& A, bool blocked, Index first, T alpha, const Tile& X,
-                        PanelRows next, std::optional<Real<T>*>& sum) {
+  void triangular_panel(bool inverse, const Divisor& A, bool blocked, Index first, const Number& alpha, const Tile& X,
+                        PanelRows next, std::optional<void*>& sum) {
     sink_.step(A.tile.j);
     if (!sum) sum = blocked ? inspect(X) : nullptr;
-    Real<T>* const next_sum =
-        blocked && next.count > 0 && sink_.runs(X.handle) ? codelets::sum_slots::take<T>() : nullptr;
+    void* const next_sum =
+        blocked && next.count > 0 && sink_.runs(X.handle) ? codelets::sum_slots::take(type_) : nullptr;
     const auto order = static_cast<double>(A.tile.columns),
                others = static_cast<double>(A.uplo == Uplo::Lower ? A.tile.rows - first - A.tile.columns : first);
-    const double square = flops_per_multiply_add<T> * order * static_cast<double>(X.columns);
+    const double square = per_multiply_add_ * order * static_cast<double>(X.columns);
     auto steps = work(square * (order / 2 + others));
     steps.beside = square * others;
-    const codelets::TriangularPanelArgs<T> args{{steps, Side::Left, A.uplo, Op::NoTrans, A.diag, alpha, blocked, *sum},
-                                                static_cast<int>(first),
-                                                static_cast<int>(next.first),
-                                                static_cast<int>(next.count),
-                                                next_sum};
+    const codelets::TriangularPanelArgs args{{steps, Side::Left, A.uplo, Op::NoTrans, A.diag, alpha, blocked, *sum},
+                                             static_cast<int>(first),
+                                             static_cast<int>(next.first),
+                                             static_cast<int>(next.count),
+                                             next_sum};
     const Access a = A.tile.read(), x{X.handle, STARPU_RW};
-    auto& codelet = inverse ? codelets::trsm_panel<T>() : codelets::trmm_panel<T>();
+    auto& codelet = inverse ? codelets::trsm_panel(type_) : codelets::trmm_panel(type_);
     if (A.inverses.handle() != nullptr) sink_.submit(codelet, {a, x, {A.inverses.handle(), STARPU_R}}, args, X.owner);
     else sink_.submit(codelet, {a, x}, args, X.owner);
     sum = next_sum;
@@ -151,13 +151,13 @@ class Ops : public ProductOps<T, Sink> {
   /// The triangle A ← A⁻¹
   void trtri(const Divisor& A) {
     const bool blocked = is_blocked(A.tile);
-    on_triangle(codelets::trtri<T>(), A.tile, blocked ? A.inverses.handle() : nullptr,
-                codelets::TrtriArgs<T>{work(sixth_of_cube(A.tile)), A.uplo, A.diag, blocked});
+    on_triangle(codelets::trtri(type_), A.tile, blocked ? A.inverses.handle() : nullptr,
+                codelets::TrtriArgs{work(sixth_of_cube(A.tile)), A.uplo, A.diag, blocked});
   }
 
   /// The triangle A ← Lᴴ L, or U Uᴴ
   void lauum(const Tile& A, Uplo stored) {
-    on_triangle(codelets::lauum<T>(), A, nullptr, codelets::LauumArgs<T>{work(sixth_of_cube(A)), stored});
+    on_triangle(codelets::lauum(type_), A, nullptr, codelets::LauumArgs{work(sixth_of_cube(A)), stored});
   }
 
   /// Finds the first zero on the diagonal of A. The tile is declared as an output, so dependent tasks come later.
@@ -165,7 +165,7 @@ class Ops : public ProductOps<T, Sink> {
   /// @param first  the same row, counted in the matrix
   void find_zero(const Tile& A, Index row, Index first, codelets::InfoValue* info) {
     sink_.step(A.j);
-    sink_.submit(codelets::find_zero<T>(), {{A.handle, STARPU_RW}},
+    sink_.submit(codelets::find_zero(type_), {{A.handle, STARPU_RW}},
                  codelets::FindZeroArgs{work(static_cast<double>(A.columns)), row, first, info}, A.owner);
   }
 
@@ -173,7 +173,7 @@ class Ops : public ProductOps<T, Sink> {
   /// because the policy keeps these on one GPU.
   void growth(const Tile& A, codelets::Part part, codelets::GrowthValue::Of of, codelets::GrowthValue* value,
               starpu_data_handle_t result) {
-    sink_.submit(codelets::growth<T>(), {{A.handle, STARPU_RW}, {result, STARPU_R}},
+    sink_.submit(codelets::growth(type_), {{A.handle, STARPU_RW}, {result, STARPU_R}},
                  codelets::GrowthArgs{work(A.elements()), part, of, value}, A.owner);
   }
 
@@ -183,26 +183,27 @@ class Ops : public ProductOps<T, Sink> {
   }
 
  private:
-  using ProductOps<T, Sink>::work, ProductOps<T, Sink>::machine_, ProductOps<T, Sink>::sink_;
+  using ProductOps<Sink>::work, ProductOps<Sink>::machine_, ProductOps<Sink>::sink_, ProductOps<Sink>::type_,
+      ProductOps<Sink>::element_size_, ProductOps<Sink>::per_multiply_add_;
 
-  static double sixth_of_cube(const Tile& A) {
+  double sixth_of_cube(const Tile& A) const {
     const auto order = static_cast<double>(A.rows);
-    return flops_per_multiply_add<T> / 6 * order * order * order;
+    return per_multiply_add_ / 6 * order * order * order;
   }
   /// Only square tiles have diagonal blocks. A tile at the edge of a rectangular matrix may not be square.
   bool is_blocked(const Tile& A) const { return A.rows == A.columns && tile::is_blocked(machine_, A.rows); }
 
-  codelets::TriangularArgs<T> triangular(Side side, Op op, const Tile& A, Uplo stored, Diag diag, T alpha,
-                                         const Tile& X, bool blocked, Spread spread) {
+  codelets::TriangularArgs triangular(Side side, Op op, const Tile& A, Uplo stored, Diag diag, const Number& alpha,
+                                      const Tile& X, bool blocked, Spread spread) {
     const bool transposed = X.op != Op::NoTrans;
     blocked = blocked && !is_of_core(X);  // the host BLAS solves directly
     if (transposed) side = side == Side::Left ? Side::Right : Side::Left;
     const double order = static_cast<double>(side == Side::Left ? X.rows : X.columns);
     op = composed(op, A.op);
-    return {.work = work(flops_per_multiply_add<T> / 2 * X.elements() * order),
+    return {.work = work(per_multiply_add_ / 2 * X.elements() * order),
             .side = side,
             .uplo = stored,
-            .op = transposed ? composed(op, adjoint_op<T>) : op,
+            .op = transposed ? composed(op, this->adjoint_op()) : op,
             .diag = diag,
             .alpha = alpha,
             .blocked = blocked,
@@ -215,12 +216,12 @@ class Ops : public ProductOps<T, Sink> {
   /// and a failure counts as a failure of the tile.
   /// @return  where the sum will be; null if the task must inspect the tile itself, or runs on an OpenCL device, which
   ///          need not inspect it
-  Real<T>* inspect(const Tile& X) {
+  void* inspect(const Tile& X) {
     if (machine_.is_opencl(X.owner) || X.elements() > std::numeric_limits<int>::max() || !sink_.runs(X.handle))
       return nullptr;
-    Real<T>* const sum = codelets::sum_slots::take<T>();
+    void* const sum = codelets::sum_slots::take(type_);
     if (sum != nullptr)
-      sink_.submit(codelets::inspect<T>(), {{X.handle, STARPU_RW}}, codelets::InspectArgs<T>{work(X.elements()), sum},
+      sink_.submit(codelets::inspect(type_), {{X.handle, STARPU_RW}}, codelets::InspectArgs{work(X.elements()), sum},
                    X.owner);
     return sum;
   }
@@ -234,7 +235,7 @@ class Ops : public ProductOps<T, Sink> {
     typename Sink::Temporary workspace;
     std::vector<Access> accesses{{A.handle, STARPU_RW}};
     if (machine_.has_cuda()) {
-      workspace = sink_.temporary(A, A.rows, A.rows, sizeof(T));
+      workspace = sink_.temporary(A, A.rows, A.rows, element_size_);
       accesses.push_back({workspace.handle(), STARPU_W});
     }
     if (inverses != nullptr) accesses.push_back({inverses, STARPU_R});

@@ -7,7 +7,7 @@
 #include <tessera/types.hpp>
 
 #include "runtime/session.hpp"
-#include "tile_grid.hpp"
+#include "stored.hpp"
 #include "tiling/block.hpp"
 #include "tiling/region.hpp"
 
@@ -89,12 +89,11 @@ class Owners {
 };
 
 /// The owners of the tiles of a result as stored; none if the session assigns no owners.
-template <Scalar T>
-Owners owners(const detail::Session& session, detail::OwnerGrid grid, const Matrix<T>& C, Region region) {
-  using detail::MatrixAccess;
+/// @pre  the result is registered
+inline Owners owners(const detail::Session& session, detail::OwnerGrid grid, const Stored& C, Region region) {
   if (!session.machine().has_owners()) return {};
-  const auto& share = MatrixAccess::grid(C).share();
-  return {grid, C.mt(), C.nt(), region, MatrixAccess::first_row(C), MatrixAccess::first_column(C), {share.p, share.q}};
+  const auto& share = C.grid().share();
+  return {grid, C.mt(), C.nt(), region, C.first_row(), C.first_column(), {share.p, share.q}};
 }
 
 }  // namespace tessera::tile

@@ -5,9 +5,10 @@
 
 #include <tessera/matrix.hpp>
 
+#include "common/of_type.hpp"
 #include "common/symmetry.hpp"
 #include "common/triangle.hpp"
-#include "tile_grid.hpp"
+#include "stored.hpp"
 
 namespace tessera::tile {
 
@@ -19,8 +20,8 @@ struct Access {
 };
 
 /// The op that turns a matrix into its adjoint: transpose if real, conjugate transpose if complex.
-template <Scalar T>
-inline constexpr Op adjoint_op = codelets::symmetry<is_complex<T>>;
+/// @param type  of its elements: s, d, c or z
+inline Op adjoint_op(char type) { return codelets::symmetry(is_complex_type(type)); }
 
 /// A tile as an algorithm sees it: as stored, its transpose, or its conjugate transpose. It is a plain value, and can
 /// describe a tile that is not registered.
@@ -45,17 +46,16 @@ struct Tile {
   Access read() const noexcept { return {handle, STARPU_R, owner}; }
 };
 
-template <Scalar T>
-Tile tile_of(const Matrix<T>& A, Index i, Index j, int owner, Op op = Op::NoTrans) {
-  return {A.handle(i, j), &detail::MatrixAccess::grid(A), i, j, A.tile_m(i), A.tile_n(j), owner, op};
+inline Tile tile_of(const Stored& A, Index i, Index j, int owner, Op op = Op::NoTrans) {
+  return {A.handle(i, j), A.is_outline() ? nullptr : &A.grid(), i, j, A.tile_m(i), A.tile_n(j), owner, op};
 }
 
 /// op1, then op2. If both transpose, they must be the same.
 constexpr Op composed(Op op1, Op op2) { return op1 == Op::NoTrans ? op2 : op1 == op2 ? Op::NoTrans : op1; }
 
-template <Scalar T>
-Tile adjoint(Tile tile) {
-  tile.op = composed(tile.op, adjoint_op<T>);
+/// The adjoint of a tile, whose elements have the given type.
+inline Tile adjoint(char type, Tile tile) {
+  tile.op = composed(tile.op, adjoint_op(type));
   return tile;
 }
 

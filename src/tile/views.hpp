@@ -11,19 +11,15 @@
 #include "tiling/region.hpp"
 #include "tiling/triangle_owners.hpp"
 
-/// A matrix as an algorithm sees it: its tiles with their owners.
-///
-/// The views of a product accept any stored matrix for which `tile_of` is defined, so algorithms also work on matrices
-/// that are not registered.
+/// A matrix as an algorithm sees it: its tiles with their owners. Views of registered matrices find the owners
+/// themselves.
 namespace tessera::tile {
 
 /// A matrix as it is stored.
-/// @tparam Stored  a Matrix<T>, or plan::Outline
-template <Scalar T, typename Stored = Matrix<T>>
 class FullView {
  public:
-  FullView(const Matrix<T>& A, detail::OwnerGrid gpus)
-      : FullView(A, owners(detail::MatrixAccess::session(A), gpus, A, Part::All)) {}
+  FullView(const Stored& A, detail::OwnerGrid gpus)
+      : FullView(A, tile::owners(A.grid().session(), gpus, A, Part::All)) {}
   FullView(const Stored& A, Owners owners) : A_(A), owners_(std::move(owners)) {}
 
   Index mt() const noexcept { return A_.mt(); }
@@ -33,18 +29,16 @@ class FullView {
   Tile operator()(Index i, Index j) const { return tile_of(A_, i, j, owners_.of(i, j)); }
 
  private:
-  const Stored& A_;
+  Stored A_;
   Owners owners_;
 };
 
 /// The lower triangle of a matrix of square tiles: a stored lower triangle, or the adjoint of a stored upper one.
-/// @tparam Stored  a Matrix<T>, or plan::Outline
-template <Scalar T, typename Stored = Matrix<T>>
 class LowerView {
  public:
   /// @param A  as stored
-  LowerView(const Matrix<T>& A, Uplo stored, detail::OwnerGrid gpus)
-      : LowerView(A, stored, owners(detail::MatrixAccess::session(A), gpus, A, region(A, stored))) {}
+  LowerView(const Stored& A, Uplo stored, detail::OwnerGrid gpus)
+      : LowerView(A, stored, tile::owners(A.grid().session(), gpus, A, region(A, stored))) {}
   LowerView(const Stored& A, Uplo stored, Owners owners) : A_(A), stored_(stored), owners_(std::move(owners)) {}
 
   static Region region(const Stored& A, Uplo stored) {
@@ -58,17 +52,16 @@ class LowerView {
   /// @pre i ≥ j
   Tile operator()(Index i, Index j) const {
     if (stored_ == Uplo::Lower) return tile_of(A_, i, j, owners_.of(i, j));
-    return tile_of(A_, j, i, owners_.of(j, i), adjoint_op<T>);
+    return tile_of(A_, j, i, owners_.of(j, i), adjoint_op(A_.type()));
   }
 
  private:
-  const Stored& A_;
+  Stored A_;
   Uplo stored_;
   Owners owners_;
 };
 
 /// op(A), a factor of a product.
-template <Scalar T, typename Stored = Matrix<T>>
 class FactorView {
  public:
   /// @param A  as stored
@@ -85,24 +78,25 @@ class FactorView {
 };
 
 /// A symmetric or Hermitian matrix of which one triangle is stored.
-template <Scalar T, bool hermitian, typename Stored = Matrix<T>>
 class SymmetricView {
  public:
-  SymmetricView(const Stored& A, Uplo stored) : A_(A), stored_(stored) {}
+  SymmetricView(const Stored& A, Uplo stored, bool hermitian) : A_(A), stored_(stored), hermitian_(hermitian) {}
+
+  bool is_hermitian() const noexcept { return hermitian_; }
 
   Uplo stored() const noexcept { return stored_; }
   Tile operator()(Index i, Index j) const {
     if (i == j || (stored_ == Uplo::Lower) == (i > j)) return tile_of(A_, i, j, -1);
-    return tile_of(A_, j, i, -1, codelets::symmetry<hermitian>);
+    return tile_of(A_, j, i, -1, codelets::symmetry(hermitian_));
   }
 
  private:
   Stored A_;
   Uplo stored_;
+  bool hermitian_;
 };
 
 /// The tiles of a result to compute: all, or those of a triangle.
-template <Scalar T, typename Stored = Matrix<T>>
 class ResultView {
  public:
   /// @param C           as stored
@@ -110,9 +104,9 @@ class ResultView {
   ResultView(const Stored& C, Region region, Owners owners, bool keeps_rest)
       : C_(C), region_(region), owners_(std::move(owners)), keeps_rest_(keeps_rest) {}
   /// The same for a registered matrix.
-  ResultView(const detail::Session& session, detail::OwnerGrid gpus, const Matrix<T>& C, Region region)
-      : ResultView(C, region, tile::owners(session, gpus, C, region),
-                   !detail::MatrixAccess::grid(C).copies_only_a_triangle()) {}  // such copies skip these elements
+  ResultView(const detail::Session& session, detail::OwnerGrid gpus, const Stored& C, Region region)
+      : ResultView(C, region, tile::owners(session, gpus, C, region), !C.grid().copies_only_a_triangle()) {
+  }  // such copies skip these elements
 
   Index mt() const noexcept { return C_.mt(); }
   Index nt() const noexcept { return C_.nt(); }
@@ -135,7 +129,6 @@ class ResultView {
 
 /// A matrix in panels of full height. GPUs own them in turn; for a triangle, in an order that balances the bytes that
 /// GPUs load.
-template <Scalar T, typename Stored = Matrix<T>>
 class PanelView {
  public:
   /// @param gpus  0: no panel has an owner

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "common/of_type.hpp"
 #include "core_share.hpp"
 #include "plan.hpp"
 
@@ -21,6 +22,11 @@ MachineModel machine_model(const Machine& machine) {
   const int cores = static_cast<int>(machine.sharing_cores.size());
   if (model.has_owners() && cores_are_worth_it(model.rates, cores, model.gpus)) model.sharing_cores = cores;
   return model;
+}
+
+/// @param type  of the elements: s, d, c or z
+inline MachineModel machine_model(const Machine& machine, char type) {
+  return with_type(type, [&]<Scalar T>(T) { return machine_model<T>(machine); });
 }
 
 /// Refuses a requested tile size if a task would not fit into the memory of a GPU: it would wait forever.

@@ -23,7 +23,7 @@ template <Scalar T>
 class AllSlots {
  public:
   AllSlots() {
-    while (auto* const slot = sum_slots::take<T>()) slots_.push_back(slot);
+    while (auto* const slot = sum_slots::take(type_letter<T>)) slots_.push_back(slot);
   }
   ~AllSlots() {
     for (auto* const slot : slots_) sum_slots::give_back(slot);
@@ -33,7 +33,7 @@ class AllSlots {
   std::size_t count() const { return slots_.size(); }
 
  private:
-  std::vector<Real<T>*> slots_;
+  std::vector<void*> slots_;
 };
 
 /// The sum that `inspect` computes for a matrix as a single tile.
@@ -42,10 +42,10 @@ Real<T> inspected(HostMatrix<T>& C) {
   const auto session = detail::session();
   const auto c = tiled(C, {C.m(), C.n()});
   Real<T> memory = 0;
-  auto* const slot = sum_slots::take<T>();
-  auto* const sum = slot != nullptr ? slot : &memory;
-  const codelets::InspectArgs<T> args{{static_cast<double>(C.m() * C.n()), type_letter<T>}, sum};
-  sinks::Submitter(*session, c).submit(codelets::inspect<T>(), {{c.handle(0, 0), STARPU_RW}}, args, -1);
+  auto* const slot = sum_slots::take(type_letter<T>);
+  auto* const sum = slot != nullptr ? static_cast<Real<T>*>(slot) : &memory;
+  const codelets::InspectArgs args{{static_cast<double>(C.m() * C.n()), type_letter<T>}, sum};
+  sinks::Submitter(*session, c).submit(codelets::inspect(type_letter<T>), {{c.handle(0, 0), STARPU_RW}}, args, -1);
   c.wait();
   const Real<T> result = *sum;
   sum_slots::give_back(slot);

@@ -82,36 +82,36 @@ TEST_F(FailingSolvers, OnPointersReportToTheirCaller) {
   const Call calls[] = {
       {"potrf",
        [&] { potrf(lower, n, a(), n); },
-       {&codelets::potrf<double>(), &trsm<double>(), &syrk<double>(), &gemm<double>()}},
-      {"posv", [&] { posv(lower, n, nrhs, a(), n, b(), n); }, {&codelets::potrf<double>(), &trsm<double>()}},
+       {&codelets::potrf('d'), &trsm('d'), &syrk('d'), &gemm('d')}},
+      {"posv", [&] { posv(lower, n, nrhs, a(), n, b(), n); }, {&codelets::potrf('d'), &trsm('d')}},
       {"getrf",
        [&] { getrf(n, n, a(), n, pivots.data()); },
-       {&codelets::getrf<double>(), &panel_update<double>(), &laswp<double>()}},
+       {&codelets::getrf('d'), &panel_update('d'), &laswp('d')}},
       {"gesv",
        [&] { gesv(n, nrhs, a(), n, pivots.data(), b(), n); },
-       {&codelets::getrf<double>(), &panel_solve<double>(), &laswp<double>()}},
+       {&codelets::getrf('d'), &panel_solve('d'), &laswp('d')}},
       {"getrf_nopiv",
        [&] { getrf_nopiv(n, n, a(), n); },
-       {&codelets::getrf_nopiv<double>(), &trsm<double>(), &gemm<double>()}},
-      {"trtri", [&] { trtri(lower, Diag::NonUnit, n, a(), n); }, {&codelets::trtri<double>()}},
-      {"lauum", [&] { lauum(lower, n, a(), n); }, {&codelets::lauum<double>()}},
-      {"potri", [&] { potri(lower, n, a(), n); }, {&codelets::trtri<double>(), &codelets::lauum<double>()}},
+       {&codelets::getrf_nopiv('d'), &trsm('d'), &gemm('d')}},
+      {"trtri", [&] { trtri(lower, Diag::NonUnit, n, a(), n); }, {&codelets::trtri('d')}},
+      {"lauum", [&] { lauum(lower, n, a(), n); }, {&codelets::lauum('d')}},
+      {"potri", [&] { potri(lower, n, a(), n); }, {&codelets::trtri('d'), &codelets::lauum('d')}},
       {"getri",
        [&] {
          factorized();
          getri(n, a(), n, pivots.data());
        },
        {&panel_multiply<double>(), &panel_invert<double>(), &split_panel<double>(), &swap_columns<double>()}},
-      {"geqrf", [&] { geqrf(n, n, a(), n, tau.data()); }, {&codelets::geqrf<double>(), &larfb<double>()}},
+      {"geqrf", [&] { geqrf(n, n, a(), n, tau.data()); }, {&codelets::geqrf('d'), &larfb('d')}},
       {"unmqr",
        [&] { unmqr(Side::Left, Op::NoTrans, n, nrhs, n, a(), n, tau.data(), b(), n); },
-       {&larft<double>(), &larfb<double>()}},
+       {&larft('d'), &larfb('d')}},
       {"ungqr",
        [&] { ungqr(n, n, n, a(), n, tau.data()); },
-       {&larft<double>(), &larfb<double>(), &codelets::ungqr<double>()}},
+       {&larft('d'), &larfb('d'), &codelets::ungqr('d')}},
       {"gels",
        [&] { gels(Op::NoTrans, n, n, nrhs, a(), n, b(), n); },
-       {&codelets::geqrf<double>(), &larfb<double>(), &find_zero<double>(), &panel_solve<double>()}},
+       {&codelets::geqrf('d'), &larfb('d'), &find_zero('d'), &panel_solve('d')}},
       {"gels", [&] { gels(Op::ConjTrans, n, n - 1, nrhs, a(), n, b(), n); }, {&clear_rows<double>()}},
   };
   for (const auto& call : calls)
@@ -130,7 +130,7 @@ TEST_F(FailingSolvers, OnPointersReportToTheirCaller) {
 TEST_F(FailingSolvers, OnMatricesReportToEveryWaiter) {
   auto A = definite(), unrelated = A;
   const Matrix<double> a(A.data.data(), n, n, n, {n, panel}), other(unrelated.data.data(), n, n, n, {n, panel});
-  const FailsOnce failing(codelets::getrf<double>());
+  const FailsOnce failing(codelets::getrf('d'));
   const auto [pivots, info] = getrf(a);
   EXPECT_THROW(info.wait(), RuntimeError);
   EXPECT_THROW(pivots.wait(), RuntimeError);

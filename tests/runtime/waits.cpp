@@ -28,7 +28,7 @@ const auto* const runtime = share_runtime(with_tile(tile));
 class FailingScale {
  public:
   static constexpr double poison = -1234.5;
-  FailingScale() : codelet_(codelets::scale<double>()), before_(codelet_.cpu_funcs[0]) {
+  FailingScale() : codelet_(codelets::scale('d')), before_(codelet_.cpu_funcs[0]) {
     real = before_;
     codelet_.cpu_funcs[0] = [](void* buffers[], void* arguments) {
       const auto* first = reinterpret_cast<double*>(STARPU_MATRIX_GET_PTR(buffers[0]));

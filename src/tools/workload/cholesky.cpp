@@ -91,9 +91,9 @@ class Cholesky final : public Routine {
     return tools::with_type(p.type, [&]<Scalar T>(T) {
       return tile_path<T>(p.n, plan.tile.n, 1, rate, [&](const Matrix<T>& A, codelets::InfoValue* info, int count) {
         const auto& session = detail::MatrixAccess::session(A);
-        const tile::LowerView<T> tiles(A, p.uplo, plan.grid);
+        const tile::LowerView tiles(A, p.uplo, plan.grid);
         sinks::Submitter submitter(session, A);
-        algorithms::submit<T>(session, submitter, [&](auto& to) {
+        algorithms::submit(session, submitter, type_letter<T>, [&](auto& to) {
           for (int i = 0; i < count; i++) algorithms::potrf(to, tiles, info);
         });
       });

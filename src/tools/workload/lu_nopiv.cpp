@@ -59,9 +59,9 @@ class LuNopiv final : public Routine {
     return tools::with_type(p.type, [&]<Scalar T>(T) {
       return tile_path<T>(p.n, plan.tile.n, 1.5, rate, [&](const Matrix<T>& A, codelets::InfoValue* info, int count) {
         const auto& session = detail::MatrixAccess::session(A);
-        const tile::FullView<T> tiles(A, plan.grid);
+        const tile::FullView tiles(A, plan.grid);
         sinks::Submitter submitter(session, A);
-        algorithms::submit<T>(session, submitter, [&](auto& to) {
+        algorithms::submit(session, submitter, type_letter<T>, [&](auto& to) {
           for (int i = 0; i < count; i++) algorithms::getrf_nopiv(to, tiles, Uplo::Lower, info, {});
         });
       });
