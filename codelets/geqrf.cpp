@@ -2,6 +2,7 @@
 // The tile operations of QR factorization, on panels of full height.
 #include <type_traits>
 
+#include "common/of_type.hpp"
 #include "tall_panel.hpp"
 
 namespace tessera::codelets {

@@ -2,6 +2,7 @@
 // The tile operations that invert a matrix from the panels of its LU factorization.
 #include <algorithm>
 
+#include "common/of_type.hpp"
 #include "device_triangle.hpp"
 #include "host_lapack.hpp"
 #include "kernel.hpp"

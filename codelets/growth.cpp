@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "common/of_type.hpp"
 #include "kernel.hpp"
 
 namespace tessera::codelets {

@@ -8,6 +8,7 @@
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
+#include "common/of_type.hpp"
 #include "pivot_tiles.hpp"
 #include "runtime/session.hpp"
 #include "tile/ops.hpp"

@@ -8,6 +8,7 @@
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
+#include "common/of_type.hpp"
 #include "pivot_tiles.hpp"
 #include "row_exchanges.hpp"
 #include "runtime/session.hpp"

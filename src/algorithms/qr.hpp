@@ -6,6 +6,7 @@
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
+#include "common/of_type.hpp"
 #include "panel_sweeps.hpp"
 #include "reflector_tiles.hpp"
 #include "runtime/session.hpp"

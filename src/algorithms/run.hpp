@@ -9,11 +9,10 @@
 namespace tessera::algorithms {
 
 /// Submits the tasks of an algorithm.
-/// @param type       of the elements
 /// @param algorithm  (tile::Ops<Sink>&)
 template <typename Algorithm>
-void submit(const detail::Session& session, sinks::Submitter& submitter, char type, const Algorithm& algorithm) {
-  tile::Ops<sinks::Submitter> to(session.machine(), submitter, type);
+void submit(sinks::Submitter& submitter, const Algorithm& algorithm) {
+  tile::Ops<sinks::Submitter> to(submitter.machine(), submitter, submitter.type());
   algorithm(to);
 }
 
@@ -38,22 +37,21 @@ void load_and_submit(const detail::Session& session, const tile::Stored& output,
                      int gpus = 0) {
   if (session.machine().has_owners()) load(session, output.type(), algorithm);
   sinks::Submitter submitter(session, output, gpus);
-  submit(session, submitter, output.type(), algorithm);
+  submit(submitter, algorithm);
 }
 
 /// Submits the task that delivers what a factorization has found out. It runs after the last diagonal tile that this
 /// process factorizes.
 /// @param A      (Index i, Index j): the factorized matrix
-/// @param type   of its elements
 /// @param steps  number of diagonal tiles
 /// @return  false if this process factorizes no tile and has nothing to deliver
 template <typename View>
-bool submit_outcome(const detail::Session& session, sinks::Submitter& submitter, char type, const View& A, Index steps,
-                    starpu_data_handle_t result, codelets::OutcomeValue* value) {
+bool submit_outcome(sinks::Submitter& submitter, const View& A, Index steps, starpu_data_handle_t result,
+                    codelets::OutcomeValue* value) {
   Index last = steps - 1;
   while (last >= 0 && !submitter.runs(A(last, last).handle)) last--;
   if (last < 0) return false;
-  submit(session, submitter, type, [&](auto& to) { to.outcome(A(last, last), result, value); });
+  submit(submitter, [&](auto& to) { to.outcome(A(last, last), result, value); });
   return true;
 }
 

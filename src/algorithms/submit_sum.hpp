@@ -3,6 +3,7 @@
 
 #include <tessera/matrix.hpp>
 
+#include "common/of_type.hpp"
 #include "run.hpp"
 #include "sum.hpp"
 #include "tile/views.hpp"
@@ -36,7 +37,7 @@ void submit_sum(const detail::Session& session, const detail::Plan& plan, const 
     load(session, C.type(), algorithm, panels ? sinks::LoadOn::FirstUser : sinks::LoadOn::LeastLoaded,
          (panels ? plan.panels.ahead : 2) * plan.grid.size());
   sinks::Submitter submitter(session, C, plan.gpus);
-  submit(session, submitter, C.type(), algorithm);
+  submit(submitter, algorithm);
 }
 
 /// C ← β C on a region of C as stored.
@@ -46,7 +47,7 @@ inline void submit_scale(const detail::Session& session, const Number& beta, con
   if (beta == 1) return;
   const tile::ResultView view(session, detail::owner_grid(session.machine().gpu_count()), C, region);
   sinks::Submitter submitter(session, C);
-  submit(session, submitter, C.type(), [&](auto& to) {
+  submit(submitter, [&](auto& to) {
     for (Index j = 0; j < C.nt(); j++)
       for (Index i = 0; i < C.mt(); i++)
         if (region.contains(i, j)) to.scale(beta, real_diagonal, view(i, j));

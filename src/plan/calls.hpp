@@ -9,6 +9,7 @@
 #include "algorithms/lu_nopiv.hpp"
 #include "algorithms/triangular.hpp"
 #include "algorithms/triangular_panels.hpp"
+#include "common/of_type.hpp"
 #include "graph.hpp"
 #include "machine/machine.hpp"
 #include "rehearse.hpp"

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/of_type.hpp"
 #include "tiling/planning.hpp"
 
 namespace tessera::plan {

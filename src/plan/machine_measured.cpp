@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "common/of_type.hpp"
 #include "machine.hpp"
 #include "machine/link_rates.hpp"
 #include "machine/machine.hpp"

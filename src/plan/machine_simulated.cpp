@@ -3,8 +3,8 @@
 #include <limits>
 #include <map>
 
-#include "machine.hpp"
 #include "common/of_type.hpp"
+#include "machine.hpp"
 #include "machine/machine.hpp"
 #include "machine/simulation/machine.hpp"
 #include "plan/described.hpp"

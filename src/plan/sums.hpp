@@ -6,6 +6,7 @@
 #include "algorithms/products.hpp"
 #include "algorithms/submit_sum.hpp"
 #include "algorithms/symmetric_panels.hpp"
+#include "common/of_type.hpp"
 #include "graph.hpp"
 #include "machine/machine.hpp"
 #include "rehearse.hpp"

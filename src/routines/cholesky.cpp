@@ -40,9 +40,8 @@ Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
     auto* const reported = value.release();
     const auto algorithm = [&](auto& to) { algorithms::potrf(to, lower, reported); };
     if (plan.load_first && grid.is_private()) algorithms::load(session, type_letter<T>, algorithm);
-    algorithms::submit(session, submitter, type_letter<T>, algorithm);
-    if (!algorithms::submit_outcome(session, submitter, type_letter<T>, lower, lower.nt(), outcome->handle(),
-                                    reported)) {
+    algorithms::submit(submitter, algorithm);
+    if (!algorithms::submit_outcome(submitter, lower, lower.nt(), outcome->handle(), reported)) {
       const std::unique_ptr<codelets::InfoValue> unused(reported);
       outcome->succeed();
     }

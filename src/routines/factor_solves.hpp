@@ -70,7 +70,7 @@ void submit_solves(const Session& session, const Plan& plan, const FactoredProbl
   for (const auto& [factor, op, diag] : solves) {
     const algorithms::Sweep sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, A, B);
     sinks::Submitter submitter(session, B, plan.gpus);
-    algorithms::submit(session, submitter, type_letter<T>, [&](auto& to) { algorithms::trsm(to, sweep, 1); });
+    algorithms::submit(submitter, [&](auto& to) { algorithms::trsm(to, sweep, 1); });
   }
 }
 

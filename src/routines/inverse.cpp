@@ -50,12 +50,11 @@ void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag 
   // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;
   if (value != nullptr && diag == Diag::NonUnit)
-    algorithms::submit(session, submitter, type_letter<T>, [&](auto& to) { algorithms::find_zeros(to, L, value); });
-  if (task.inverts) algorithms::submit(session, submitter, type_letter<T>, invert);
+    algorithms::submit(submitter, [&](auto& to) { algorithms::find_zeros(to, L, value); });
+  if (task.inverts) algorithms::submit(submitter, invert);
   if (value != nullptr)  // the last tile of the first column depends on all diagonal tiles
-    algorithms::submit(session, submitter, type_letter<T>,
-                       [&](auto& to) { to.outcome(L(L.nt() - 1, 0), outcome->handle(), value); });
-  if (task.multiplies) algorithms::submit(session, submitter, type_letter<T>, multiply);
+    algorithms::submit(submitter, [&](auto& to) { to.outcome(L(L.nt() - 1, 0), outcome->handle(), value); });
+  if (task.multiplies) algorithms::submit(submitter, multiply);
 }
 
 // --- on matrices -----------------------------------------------------------------------------------------------------

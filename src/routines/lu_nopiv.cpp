@@ -58,10 +58,9 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
   const auto load = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, reported, {}); };
   const auto submit = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, reported, measured); };
   if (plan.load_first && grid.is_private()) algorithms::load(*session, type_letter<T>, load);
-  algorithms::submit(*session, submitter, type_letter<T>, submit);
+  algorithms::submit(submitter, submit);
   const auto submit_outcome = [&](starpu_data_handle_t handle, codelets::OutcomeValue* value) {
-    return algorithms::submit_outcome(*session, submitter, type_letter<T>, tiles, std::min(A.mt(), A.nt()), handle,
-                                      value);
+    return algorithms::submit_outcome(submitter, tiles, std::min(A.mt(), A.nt()), handle, value);
   };
   if (measured.value != nullptr) submit_outcome(measured.handle, measured.value);
   if (!submit_outcome(result.info->handle(), reported)) {

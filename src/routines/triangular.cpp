@@ -22,7 +22,7 @@ namespace {
 void unroll_triangular(const Session& session, const Plan& plan, bool inverse, const algorithms::Sweep& sweep,
                        const Number& alpha, const tile::Stored& B) {
   sinks::Submitter submitter(session, B, plan.gpus);
-  algorithms::submit(session, submitter, B.type(), [&](auto& to) {
+  algorithms::submit(submitter, [&](auto& to) {
     if (inverse) algorithms::trsm(to, sweep, alpha);
     else algorithms::trmm(to, sweep, alpha);
   });

@@ -62,11 +62,14 @@ class Submitter {
   ///                submit
   /// @param gpus    number of GPUs that take part, counted from the first; they include all owners of tiles; 0: all
   Submitter(const detail::Session& session, const tile::Stored& output, int gpus = 0)
-      : session_(session), gpus_(gpus), mode_(mode_of_caller(session.machine())),
+      : session_(session), type_(output.type()), gpus_(gpus), mode_(mode_of_caller(session.machine())),
         call_(new detail::Call(session.calls(), session.shares(), output.grid().is_private(), counted_.counted())) {
     if (const auto& share = output.grid().share(); share.is_distributed()) exchange_.emplace(share.processes);
     if (!output.grid().is_private()) alone_ = std::unique_lock(session.submission());
   }
+
+  const detail::Machine& machine() const noexcept { return session_.machine(); }
+  char type() const noexcept { return type_; }  ///< of the elements of the output: s, d, c or z
 
   /// Sets the term that the tasks submitted next add to their tile. Traces show it as the task's tag.
   void step(Index k) { step_ = k; }
@@ -156,6 +159,7 @@ class Submitter {
               TaskEnd& end, double flops, int priority, int owner);
 
   const detail::Session& session_;
+  const char type_;
   const int gpus_;
   const detail::float_mode::Bits mode_;
   detail::CountedCall counted_;

@@ -10,6 +10,7 @@
 
 #include "codelets/codelet.hpp"
 #include "codelets/sum_slots.hpp"
+#include "common/of_type.hpp"
 #include "product_ops.hpp"
 #include "runtime/session.hpp"
 #include "tile.hpp"

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "codelets/codelet.hpp"
+#include "common/of_type.hpp"
 #include "runtime/session.hpp"
 #include "tile.hpp"
 

@@ -51,25 +51,25 @@ std::string operations(const Call& call, const Candidate& candidate) {
 }
 
 TEST(Graph, HasTheOperationsOfAFactorization) {
-  EXPECT_EQ(operations(Cholesky<double>{512}, {256, 256, 1}), "potrf trsm syrk potrf");
-  EXPECT_EQ(operations(LuNoPiv<double>{512, 512}, {256, 256, 1}), "getrf_nopiv trsm trsm gemm getrf_nopiv");
+  EXPECT_EQ(operations(Cholesky{'d', 512}, {256, 256, 1}), "potrf trsm syrk potrf");
+  EXPECT_EQ(operations(LuNoPiv{'d', 512, 512}, {256, 256, 1}), "getrf_nopiv trsm trsm gemm getrf_nopiv");
 }
 
 TEST(Graph, InspectsTilesBeforeTheyAreSolvedByBlocks) {
-  EXPECT_EQ(operations(Triangular<double>{Side::Left, true, 1024, 512}, {512, 512, 1}),
+  EXPECT_EQ(operations(Triangular{'d', Side::Left, true, 1024, 512}, {512, 512, 1}),
             "diagonal_blocks inspect trsm gemm diagonal_blocks inspect trsm");
-  EXPECT_EQ(operations(Triangular<double>{Side::Left, true, 512, 512}, {256, 512, 1}), "trsm gemm trsm");
+  EXPECT_EQ(operations(Triangular{'d', Side::Left, true, 512, 512}, {256, 512, 1}), "trsm gemm trsm");
 }
 
 TEST(Graph, IsTheSameOnBothSides) {
   for (const bool inverse : {false, true})
-    EXPECT_EQ(operations(Triangular<double>{Side::Left, inverse, 2000, 3000}, {512, 1024, 2}),
-              operations(Triangular<double>{Side::Right, inverse, 2000, 3000}, {512, 1024, 2}));
+    EXPECT_EQ(operations(Triangular{'d', Side::Left, inverse, 2000, 3000}, {512, 1024, 2}),
+              operations(Triangular{'d', Side::Right, inverse, 2000, 3000}, {512, 1024, 2}));
 }
 
 TEST(Graph, CopiesOnlyTheTriangleOfATile) {
   Graph graph;
-  const plan::Outline A(graph, 1024, 1024, 512, 512, 8, true);
+  const plan::Outline A(graph, 1024, 1024, 512, 512, 'd', true);
   const double all = 8 * 512 * 512;
   EXPECT_LT(graph.tiles[0].bytes, 0.7 * all);
   EXPECT_EQ(graph.tiles[1].bytes, all);
@@ -78,14 +78,14 @@ TEST(Graph, CopiesOnlyTheTriangleOfATile) {
 
 TEST(Graph, PanelsOfATriangleBecomeShorter) {
   Graph graph;
-  const plan::Outline A(graph, 2048, 2048, 2048, 512, 8, true);
+  const plan::Outline A(graph, 2048, 2048, 2048, 512, 'd', true);
   ASSERT_EQ(graph.tiles.size(), 4);
   for (std::size_t i = 1; i < 4; i++) EXPECT_LT(graph.tiles[i].bytes, graph.tiles[i - 1].bytes);
 }
 
 TEST(Graph, RequestsTilesOnceAndOnGpusThatTakePart) {
   Graph graph;
-  Cholesky<double>{4096}.write(gpus(4), {512, 512, 2}, graph);
+  Cholesky{'d', 4096}.write(gpus(4), {512, 512, 2}, graph);
   std::vector<int> tiles;
   for (const auto& [tile, gpu] : graph.requests) {
     tiles.push_back(tile);
@@ -99,7 +99,7 @@ TEST(Graph, RequestsTilesOnceAndOnGpusThatTakePart) {
 Candidate chosen(Index n, int count, double peer_rate) {
   const auto model = model_of(count, peer_rate);
   const auto machine = gpus(count);
-  const Cholesky<double> call{n};
+  const Cholesky call{'d', n};
   Search search(model, machine, call);
   for (int used = 1; used <= count; used++)
     for (const Index tile : {256, 512, 1024, 2048}) search.add({tile, tile, used});
@@ -124,7 +124,7 @@ TEST(Choice, UsesSmallerTilesForSmallerMatrices) { EXPECT_LE(chosen(1024, 2, 50e
 TEST(Choice, IsNoneWithoutCandidates) {
   const auto model = model_of(1, 1e9);
   const auto machine = gpus(1);
-  const Cholesky<double> call{1000};
+  const Cholesky call{'d', 1000};
   EXPECT_EQ(Search(model, machine, call).best().seconds, plan::never);
 }
 
@@ -137,7 +137,7 @@ TEST(Choice, IsTheSameEachTime) {
 TEST(Choice, IsPredictedAsTheRehearsalOfItself) {
   const auto model = model_of(2, 50e9);
   const auto machine = gpus(2);
-  const Triangular<double> call{Side::Left, true, 4096, 4096};
+  const Triangular call{'d', Side::Left, true, 4096, 4096};
   Search search(model, machine, call);
   for (const Index tile : {512, 1024}) search.add({tile, tile, 2});
   const auto best = search.best();

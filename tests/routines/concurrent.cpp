@@ -14,11 +14,11 @@ namespace {
 
 constexpr Index tile = 8;
 #ifdef __SANITIZE_THREAD__  // ten times slower
-constexpr std::uint64_t every = 4, rounds = 25;
+constexpr std::uint64_t every = 5, rounds = 25;
 #elif defined(__SANITIZE_ADDRESS__)  // four times slower
-constexpr std::uint64_t every = 2, rounds = 50;
+constexpr std::uint64_t every = 5, rounds = 25;
 #else
-constexpr std::uint64_t every = 1, rounds = 100;
+constexpr std::uint64_t every = 3, rounds = 50;
 #endif
 const auto* const runtime = share_runtime(with_tile(tile));
 

@@ -80,19 +80,13 @@ TEST_F(FailingSolvers, OnPointersReportToTheirCaller) {
   };
   using namespace codelets;
   const Call calls[] = {
-      {"potrf",
-       [&] { potrf(lower, n, a(), n); },
-       {&codelets::potrf('d'), &trsm('d'), &syrk('d'), &gemm('d')}},
+      {"potrf", [&] { potrf(lower, n, a(), n); }, {&codelets::potrf('d'), &trsm('d'), &syrk('d'), &gemm('d')}},
       {"posv", [&] { posv(lower, n, nrhs, a(), n, b(), n); }, {&codelets::potrf('d'), &trsm('d')}},
-      {"getrf",
-       [&] { getrf(n, n, a(), n, pivots.data()); },
-       {&codelets::getrf('d'), &panel_update('d'), &laswp('d')}},
+      {"getrf", [&] { getrf(n, n, a(), n, pivots.data()); }, {&codelets::getrf('d'), &panel_update('d'), &laswp('d')}},
       {"gesv",
        [&] { gesv(n, nrhs, a(), n, pivots.data(), b(), n); },
        {&codelets::getrf('d'), &panel_solve('d'), &laswp('d')}},
-      {"getrf_nopiv",
-       [&] { getrf_nopiv(n, n, a(), n); },
-       {&codelets::getrf_nopiv('d'), &trsm('d'), &gemm('d')}},
+      {"getrf_nopiv", [&] { getrf_nopiv(n, n, a(), n); }, {&codelets::getrf_nopiv('d'), &trsm('d'), &gemm('d')}},
       {"trtri", [&] { trtri(lower, Diag::NonUnit, n, a(), n); }, {&codelets::trtri('d')}},
       {"lauum", [&] { lauum(lower, n, a(), n); }, {&codelets::lauum('d')}},
       {"potri", [&] { potri(lower, n, a(), n); }, {&codelets::trtri('d'), &codelets::lauum('d')}},
@@ -101,18 +95,16 @@ TEST_F(FailingSolvers, OnPointersReportToTheirCaller) {
          factorized();
          getri(n, a(), n, pivots.data());
        },
-       {&panel_multiply<double>(), &panel_invert<double>(), &split_panel<double>(), &swap_columns<double>()}},
+       {&panel_multiply('d'), &panel_invert('d'), &split_panel('d'), &swap_columns('d')}},
       {"geqrf", [&] { geqrf(n, n, a(), n, tau.data()); }, {&codelets::geqrf('d'), &larfb('d')}},
       {"unmqr",
        [&] { unmqr(Side::Left, Op::NoTrans, n, nrhs, n, a(), n, tau.data(), b(), n); },
        {&larft('d'), &larfb('d')}},
-      {"ungqr",
-       [&] { ungqr(n, n, n, a(), n, tau.data()); },
-       {&larft('d'), &larfb('d'), &codelets::ungqr('d')}},
+      {"ungqr", [&] { ungqr(n, n, n, a(), n, tau.data()); }, {&larft('d'), &larfb('d'), &codelets::ungqr('d')}},
       {"gels",
        [&] { gels(Op::NoTrans, n, n, nrhs, a(), n, b(), n); },
        {&codelets::geqrf('d'), &larfb('d'), &find_zero('d'), &panel_solve('d')}},
-      {"gels", [&] { gels(Op::ConjTrans, n, n - 1, nrhs, a(), n, b(), n); }, {&clear_rows<double>()}},
+      {"gels", [&] { gels(Op::ConjTrans, n, n - 1, nrhs, a(), n, b(), n); }, {&clear_rows('d')}},
   };
   for (const auto& call : calls)
     for (auto* codelet : call.codelets) {

@@ -93,7 +93,7 @@ class Cholesky final : public Routine {
         const auto& session = detail::MatrixAccess::session(A);
         const tile::LowerView tiles(A, p.uplo, plan.grid);
         sinks::Submitter submitter(session, A);
-        algorithms::submit(session, submitter, type_letter<T>, [&](auto& to) {
+        algorithms::submit(submitter, [&](auto& to) {
           for (int i = 0; i < count; i++) algorithms::potrf(to, tiles, info);
         });
       });

@@ -61,7 +61,7 @@ class LuNopiv final : public Routine {
         const auto& session = detail::MatrixAccess::session(A);
         const tile::FullView tiles(A, plan.grid);
         sinks::Submitter submitter(session, A);
-        algorithms::submit(session, submitter, type_letter<T>, [&](auto& to) {
+        algorithms::submit(submitter, [&](auto& to) {
           for (int i = 0; i < count; i++) algorithms::getrf_nopiv(to, tiles, Uplo::Lower, info, {});
         });
       });
