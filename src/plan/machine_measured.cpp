@@ -3,6 +3,7 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -46,6 +47,9 @@ std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates, d
   for (const auto& [operation, tasks] : rates.operations) {
     auto points = tasks.points();
     for (auto& point : points) point.seconds -= std::min(unmeasured.task_overhead, point.seconds / 2);
+    // A smaller task takes no longer than a larger one, except when its measurement was disturbed.
+    for (std::size_t i = points.size(); i-- > 1;)
+      points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds);
     if (!points.empty()) kernels[operation] = CostCurve(std::move(points));
   }
   return kernels;
