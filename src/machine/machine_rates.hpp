@@ -8,6 +8,7 @@
 #include <tessera/types.hpp>
 
 #include "codelets/codelet.hpp"
+#include "common/of_type.hpp"
 #include "cost_curve.hpp"
 
 namespace tessera::detail {
@@ -53,6 +54,11 @@ void measure_operations(const Machine& machine, bool may_run);
 /// type measures a CPU core, which takes a few milliseconds. On a simulated machine, they come from its description.
 template <Scalar T>
 const MachineRates& machine_rates(const Machine& machine);
+/// @param type  s, d, c or z
+inline const MachineRates& machine_rates(const Machine& machine, char type) {
+  return with_type(
+      type, [&]<Scalar T>(T) -> const auto& { return machine_rates<T>(machine); });
+}
 
 /// The rates for T of a machine with OpenCL devices before StarPU starts, without links.
 /// @pre  `machine.gpus` and `gpu_info` are known

@@ -59,11 +59,6 @@ std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates, d
 double rate(unsigned from, unsigned to) { return 1e6 * starpu_transfer_bandwidth(from, to); }
 double latency(unsigned from, unsigned to) { return 1e-6 * starpu_transfer_latency(from, to); }
 
-const detail::MachineRates& rates_of(const detail::Machine& machine, char type) {
-  return with_type(
-      type, [&]<Scalar T>(T) -> const auto& { return detail::machine_rates<T>(machine); });
-}
-
 Machine measured(const detail::Machine& machine, const detail::MachineRates& rates, char type) {
   Machine model;
   // Only the first GPU is measured and stands for all of them. OpenCL devices are not covered.
@@ -106,7 +101,7 @@ const Machine& model_of(const detail::Machine& machine, char type) {
   static std::mutex mutex;
   using Key = std::tuple<char, std::vector<int>, double, bool, bool>;
   static auto& models = *new std::map<Key, Machine>;  // of earlier sessions, too
-  const auto& rates = rates_of(machine, type);
+  const auto& rates = detail::machine_rates(machine, type);
   const std::lock_guard lock(mutex);
   const auto [found, is_new] =
       models.try_emplace({type, machine.gpus, machine.gpu_memory, rates.operations.empty(), machine.copies});

@@ -80,10 +80,9 @@ std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const
 
 }  // namespace
 
-template <Scalar T>
-Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Index m, Index n) {
-  const auto all = machine_model<T>(machine);
-  if (const auto rehearsed = rehearsed_triangular(all, machine, type_letter<T>, side, inverse, m, n, op))
+Plan plan_triangular(const Machine& machine, char type, Side side, Op op, bool inverse, Index m, Index n) {
+  const auto all = machine_model(machine, type);
+  if (const auto rehearsed = rehearsed_triangular(all, machine, type, side, inverse, m, n, op))
     return plan_chosen_columns(machine, side, m, n, *rehearsed);
   const auto planned = [&](const MachineModel& model) {
     const auto tiles = choose_triangular_tiles(model, side, inverse, m, n, machine.tile);
@@ -93,12 +92,10 @@ Plan plan_triangular(const Machine& machine, Side side, Op op, bool inverse, Ind
   return with_or_without_cores(all, planned, least_advantage_in_columns(machine.gpu_count()));
 }
 
-template <Scalar T>
-Plan plan_solves(const Machine& machine, Side side, Index m, Index n) {
-  auto model = machine_model<T>(machine);
+Plan plan_solves(const Machine& machine, char type, Side side, Index m, Index n) {
+  auto model = machine_model(machine, type);
   model.sharing_cores = 0;  // cores get no part of B: one plan serves all solves
-  const auto rehearsed =
-      rehearsed_triangular(model, machine, type_letter<T>, side, true, m, n, Op::Trans);  // no panels
+  const auto rehearsed = rehearsed_triangular(model, machine, type, side, true, m, n, Op::Trans);  // no panels
   const auto tiles = rehearsed ? *rehearsed : choose_triangular_tiles(model, side, true, m, n, machine.tile);
   require_room(machine, model, {tiles.m, tiles.n, tiles.k}, m, n, side == Side::Left ? m : n);
   return plan_chosen_columns(machine, side, m, n, tiles);
@@ -124,33 +121,20 @@ std::optional<ChosenTiles> rehearsed_square(const Machine& machine, char type, C
   return tiles;
 }
 
-template <Scalar T>
-Plan plan_cholesky(const Machine& machine, Index n) {
-  const auto model = machine_model<T>(machine);
-  const auto chosen = rehearsed_square(machine, type_letter<T>, plan::choose_cholesky, n)
-                          .value_or(choose_cholesky_tiles(model, n, machine.tile));
+Plan plan_cholesky(const Machine& machine, char type, Index n) {
+  const auto model = machine_model(machine, type);
+  const auto chosen =
+      rehearsed_square(machine, type, plan::choose_cholesky, n).value_or(choose_cholesky_tiles(model, n, machine.tile));
   require_room(machine, model, {chosen.n, chosen.n, chosen.n}, n, n, n);
   return plan_square_tiles(machine, chosen, model.bytes(n, n + chosen.n) / 2);
 }
 
-template <Scalar T>
-Plan plan_lu_nopiv(const Machine& machine, Index m, Index n) {
-  const auto model = machine_model<T>(machine);
-  const auto chosen = rehearsed_square(machine, type_letter<T>, plan::choose_lu_nopiv, m, n)
+Plan plan_lu_nopiv(const Machine& machine, char type, Index m, Index n) {
+  const auto model = machine_model(machine, type);
+  const auto chosen = rehearsed_square(machine, type, plan::choose_lu_nopiv, m, n)
                           .value_or(choose_lu_nopiv_tiles(model, m, n, machine.tile));
   require_room(machine, model, {chosen.n, chosen.n, chosen.n}, m, n, std::min(m, n));
   return plan_square_tiles(machine, chosen, model.bytes(m, n));
 }
-
-#define INSTANTIATE(T)                                                            \
-  template Plan plan_triangular<T>(const Machine&, Side, Op, bool, Index, Index); \
-  template Plan plan_solves<T>(const Machine&, Side, Index, Index);               \
-  template Plan plan_cholesky<T>(const Machine&, Index);                          \
-  template Plan plan_lu_nopiv<T>(const Machine&, Index, Index);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(std::complex<float>)
-INSTANTIATE(std::complex<double>)
-#undef INSTANTIATE
 
 }  // namespace tessera::detail

@@ -71,41 +71,28 @@ Transposed stored(Op op_a, Op op_b) { return {op_a != Op::NoTrans, op_b != Op::N
 
 }  // namespace
 
-template <Scalar T>
-Plan plan_product(const Machine& machine, Op op_a, Op op_b, Index m, Index n, Index k) {
-  auto plan =
-      best(machine, {type_letter<T>, plan::SumOf::Product, m, n, k, op_a, op_b}, [&](const MachineModel& model) {
-        return choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile);
-      });
+Plan plan_product(const Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k) {
+  auto plan = best(machine, {type, plan::SumOf::Product, m, n, k, op_a, op_b}, [&](const MachineModel& model) {
+    return choose_product_tiles(model, stored(op_a, op_b), m, n, k, machine.tile);
+  });
   if (!plan.panels.exist() && plan.for_cores == 0) plan.at_the_edges = edges_of_products(machine);
   return plan;
 }
 
-template <Scalar T>
-Plan plan_triangle(const Machine& machine, Uplo /*uplo*/, Op op_a, Op op_b, Index n, Index k, TriangleOf what) {
+Plan plan_triangle(const Machine& machine, char type, Uplo /*uplo*/, Op op_a, Op op_b, Index n, Index k,
+                   TriangleOf what) {
   using enum plan::SumOf;
   const auto kind = what == TriangleOf::Product ? Triangle : what == TriangleOf::RankK ? RankK : Rank2k;
-  return best(machine, {type_letter<T>, kind, n, n, k, op_a, op_b}, [&](const MachineModel& model) {
+  return best(machine, {type, kind, n, n, k, op_a, op_b}, [&](const MachineModel& model) {
     return choose_triangle_tiles(model, stored(op_a, op_b), n, k, what, machine.tile);
   });
 }
 
-template <Scalar T>
-Plan plan_symmetric(const Machine& machine, Side side, Index m, Index n) {
+Plan plan_symmetric(const Machine& machine, char type, Side side, Index m, Index n) {
   using enum plan::SumOf;
   const bool left = side == Side::Left;
-  return best(machine, {type_letter<T>, left ? SymmetricLeft : SymmetricRight, m, n, left ? m : n},
+  return best(machine, {type, left ? SymmetricLeft : SymmetricRight, m, n, left ? m : n},
               [&](const MachineModel& model) { return choose_symmetric_tiles(model, side, m, n, machine.tile); });
 }
-
-#define INSTANTIATE(T)                                                                    \
-  template Plan plan_product<T>(const Machine&, Op, Op, Index, Index, Index);             \
-  template Plan plan_triangle<T>(const Machine&, Uplo, Op, Op, Index, Index, TriangleOf); \
-  template Plan plan_symmetric<T>(const Machine&, Side, Index, Index);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(std::complex<float>)
-INSTANTIATE(std::complex<double>)
-#undef INSTANTIATE
 
 }  // namespace tessera::detail

@@ -104,7 +104,7 @@ template <Scalar T>
 Index compute_potrf(const char* routine, Uplo uplo, const FactoredProblem<T>& p) {
   if (p.n == 0) return 0;
   const auto session = session_to_wait(routine);
-  const auto plan = plan_cholesky<T>(machine_for(*session, {p.A}), p.n);
+  const auto plan = plan_cholesky(machine_for(*session, {p.A}), type_letter<T>, p.n);
   const Uplo stored = stored_uplo(p, uplo);
   const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);
   const auto info = factorize(plan, stored, a);
@@ -117,7 +117,7 @@ Index compute_posv(Uplo uplo, const FactoredProblem<T>& p) {
   if (p.nrhs == 0) return compute_potrf("posv", uplo, p);
   if (p.n == 0) return 0;
   const auto session = session_to_wait("posv");
-  const auto plan = plan_cholesky<T>(machine_for(*session, {p.A, p.B}), p.n),
+  const auto plan = plan_cholesky(machine_for(*session, {p.A, p.B}), type_letter<T>, p.n),
              solves = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
   const Uplo stored = stored_uplo(p, uplo);
   const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);

@@ -79,7 +79,8 @@ void submit_solves(const Session& session, const Plan& plan, const FactoredProbl
 template <Scalar T>
 void solve_with_factors(const std::shared_ptr<Session>& session, const FactoredProblem<T>& p,
                         const FactorSolves& solves, std::optional<Uplo> uplo = {}) {
-  const auto plan = plan_solves<T>(machine_for(*session, {p.A, p.B}), p.side(), p.rows_of_b(), p.columns_of_b());
+  const auto plan =
+      plan_solves(machine_for(*session, {p.A, p.B}), type_letter<T>, p.side(), p.rows_of_b(), p.columns_of_b());
   const auto x = private_output(session, plan, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
   const auto factors =
       MatrixAccess::matrix(session, static_cast<const T*>(p.A), p.n, p.n, p.lda, {plan.tile.k, plan.tile.k});

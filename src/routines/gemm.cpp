@@ -93,7 +93,7 @@ void submit_product(const TileCall<T>& call) {
              second = transposed ? left.transposed(conjugate) : right;
   require_operation(transposed ? at_b : at_a, first);
   require_operation(transposed ? at_a : at_b, second);
-  const auto plan = plan_of<T>(session.machine(), result, region, first.view());
+  const auto plan = plan_of(session.machine(), result, region, first.view());
   unroll_product(session, plan, uplo, alpha, first, second, beta, result, region);
 }
 

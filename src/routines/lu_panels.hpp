@@ -58,7 +58,7 @@ void require_full_panels(const arguments::MatrixArgument& which, const Matrix<T>
 
 template <Scalar T>
 Plan panels_of(const Matrix<T>& A) {
-  return plan_panels<T>(MatrixAccess::session(A).machine(), A.m(), A.n(), {A.mb(), A.nb(), A.nb()});
+  return plan_panels(MatrixAccess::session(A).machine(), type_letter<T>, A.m(), A.n(), {A.mb(), A.nb(), A.nb()});
 }
 
 /// @throws ShapeError if the pivots cannot belong to a factorization of A

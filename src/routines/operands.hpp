@@ -113,7 +113,7 @@ template <Scalar T>
 Plan plan_of(const Machine& machine, const Matrix<T>& C, Region region, const Matrix<T>& factor) {
   const auto& share = MatrixAccess::grid(C).share();
   const Index tiles = divide_up(region.tiles(C.mt(), C.nt()), static_cast<Index>(share.p) * share.q);
-  return plan_sums<T>(machine, {C.mb(), C.nb(), factor.nb()}, tiles, factor.n());
+  return plan_sums(machine, type_letter<T>, {C.mb(), C.nb(), factor.nb()}, tiles, factor.n());
 }
 
 /// Sets the letter that names this matrix's tiles in traces.

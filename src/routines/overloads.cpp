@@ -51,18 +51,19 @@ void require_legal(const Call& call, std::optional<Layout> layout, blas::Rules r
 template <Scalar T>
 Plan plan_call(const Machine& machine, const Call& c) {
   const auto of_triangle = [&](Op op_b, TriangleOf what) {
-    return plan_triangle<T>(machine, c.uplo, c.op_a, op_b, c.n, c.k, what);
+    return plan_triangle(machine, type_letter<T>, c.uplo, c.op_a, op_b, c.n, c.k, what);
   };
   const Op other = codelets::other_factor(false, c.op_a);
   switch (c.shape()) {
   case Shape::product: break;
   case Shape::triangle_product: return of_triangle(c.op_b, TriangleOf::Product);
-  case Shape::symmetric: return plan_symmetric<T>(machine, c.side, c.m, c.n);
+  case Shape::symmetric: return plan_symmetric(machine, type_letter<T>, c.side, c.m, c.n);
   case Shape::rank_k: return of_triangle(other, TriangleOf::RankK);
   case Shape::rank_2k: return of_triangle(other, TriangleOf::Rank2k);
-  case Shape::triangular: return plan_triangular<T>(machine, c.side, c.op_a, c.routine == Routine::trsm, c.m, c.n);
+  case Shape::triangular:
+    return plan_triangular(machine, type_letter<T>, c.side, c.op_a, c.routine == Routine::trsm, c.m, c.n);
   }
-  return plan_product<T>(machine, c.op_a, c.op_b, c.m, c.n, c.k);
+  return plan_product(machine, type_letter<T>, c.op_a, c.op_b, c.m, c.n, c.k);
 }
 
 template <Scalar T>

@@ -49,7 +49,7 @@ void submit_symmetric_of(const TileCall<T>& call, bool hermitian) {
   require_same_tiles(at_c, "columns", column_cut(C), "the columns of B", column_cut(B));
   require_disjoint(at_c, C, "A", A);
   require_disjoint(at_c, C, "B", B);
-  const auto plan = plan_of<T>(session.machine(), C.stored(), Part::All, A.stored());
+  const auto plan = plan_of(session.machine(), C.stored(), Part::All, A.stored());
   const algorithms::SymmetricProduct add{alpha,
                                          opposite_if(is_transposed(C), call.side),
                                          {A.stored(), opposite_if(is_transposed(A), call.uplo), hermitian},

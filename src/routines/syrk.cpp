@@ -58,7 +58,7 @@ void submit_update_of(const TileCall<T>& call, bool hermitian) {
   if (second.op() != first.op())
     throw ArgumentError(at_b.routine, at_b.position, at_b.name,
                         "must be seen through the same transpose as A: B would have to be transposed");
-  const auto plan = plan_of<T>(session.machine(), result, region, P);
+  const auto plan = plan_of(session.machine(), result, region, P);
   const algorithms::RankUpdate add{alpha,        two, hermitian, {first.tiles, first.op()}, {second.tiles, first.op()},
                                    region.across};
   algorithms::submit_sum(session, plan, result, region, beta, hermitian, add);

@@ -49,7 +49,7 @@ std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> ses
     session = detail::session_to_wait("Matrix");  // the destructor will have to wait
   }
   if (tile.rows == 0 || tile.columns == 0) {
-    const Index chosen = detail::default_tile<T>(session->machine());
+    const Index chosen = detail::default_tile(session->machine(), type_letter<T>);
     if (tile.rows == 0) tile.rows = chosen;
     if (tile.columns == 0) tile.columns = chosen;
   }

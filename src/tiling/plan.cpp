@@ -78,9 +78,8 @@ EdgeTiles edges_of_products(const Machine& machine) {
   return machine.gpu_count() == 1 ? EdgeTiles::NotLow : EdgeTiles::Ragged;
 }
 
-template <Scalar T>
-Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile) {
-  const auto model = machine_model<T>(machine);
+Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtents tile) {
+  const auto model = machine_model(machine, type);
   Plan plan;
   plan.tile = tile;
   plan.together = 1;
@@ -95,32 +94,29 @@ Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile) {
   return plan;
 }
 
-template <Scalar T>
-Plan plan_lu(const Machine& machine, Index m, Index n) {
-  const auto model = machine_model<T>(machine);
+Plan plan_lu(const Machine& machine, char type, Index m, Index n) {
+  const auto model = machine_model(machine, type);
   const auto chosen = choose_lu_panel(model, m, std::min(m, n), machine.tile);
   require_room(machine, 2 * model.bytes(m, std::min(chosen.n, n)));  // a panel updates another
-  auto plan = with_choice(plan_panels<T>(machine, m, n, {chosen.m, chosen.n, chosen.k}), chosen);
+  auto plan = with_choice(plan_panels(machine, type, m, n, {chosen.m, chosen.n, chosen.k}), chosen);
   // Out of core, all rows of a panel become final together.
   if (!plan.load_first) plan.tile.m = std::max<Index>(1, m);
   return plan;
 }
 
-template <Scalar T>
-Plan plan_qr(const Machine& machine, Index m, Index n) {
+Plan plan_qr(const Machine& machine, char type, Index m, Index n) {
   // Half as wide as for LU, because the work for the block of a panel grows with its width without being part of the
   // result.
   constexpr Index least = 256;
-  auto plan = plan_lu<T>(machine, m, n);
+  auto plan = plan_lu(machine, type, m, n);
   if (machine.tile == 0 && machine.gpu_count() > 0)
     plan.tile.n = std::min({plan.tile.n, std::max(plan.tile.n / 2, least), std::max<Index>(1, widest_qr_panel(m, n))});
   plan.tile.m = std::max<Index>(1, m), plan.tile.k = plan.tile.n;
   return plan;
 }
 
-template <Scalar T>
-Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k) {
-  return plan_of_sums(machine_model<T>(machine), tile, tiles, k);
+Plan plan_sums(const Machine& machine, char type, TileExtents tile, Index tiles, Index k) {
+  return plan_of_sums(machine_model(machine, type), tile, tiles, k);
 }
 
 Plan plan_columns(const Machine& machine, TileExtents tile, Index columns, int gpus) {
@@ -143,21 +139,8 @@ Plan plan_tiles(const Machine& machine, Index tile, int gpus) {
   return plan;
 }
 
-template <Scalar T>
-Index default_tile(const Machine& machine) {
-  return machine.tile > 0 ? machine.tile : choose_default_tile(machine_model<T>(machine));
+Index default_tile(const Machine& machine, char type) {
+  return machine.tile > 0 ? machine.tile : choose_default_tile(machine_model(machine, type));
 }
-
-#define INSTANTIATE(T)                                                     \
-  template Plan plan_lu<T>(const Machine&, Index, Index);                  \
-  template Plan plan_qr<T>(const Machine&, Index, Index);                  \
-  template Plan plan_panels<T>(const Machine&, Index, Index, TileExtents); \
-  template Plan plan_sums<T>(const Machine&, TileExtents, Index, Index);   \
-  template Index default_tile<T>(const Machine&);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(std::complex<float>)
-INSTANTIATE(std::complex<double>)
-#undef INSTANTIATE
 
 }  // namespace tessera::detail

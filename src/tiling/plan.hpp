@@ -40,7 +40,8 @@ struct Plan {
   TileExtents task() const { return {tile.m, tile.n, divide_up(k, terms)}; }
 };
 
-// Plans for the routines on pointers. The tiles have the shortest predicted time, unless `Machine::tile` is set.
+// Plans for the routines on pointers. The tiles have the shortest predicted time, unless `Machine::tile` is set. The
+// type of the elements is s, d, c or z.
 
 /// Chooses how edges are cut. One GPU computes two tiles of equal height faster than a full and a low one. On several
 /// GPUs, even edges would unbalance the grid. Tiles for CPU workers are already chosen such that the last one is hardly
@@ -48,19 +49,16 @@ struct Plan {
 EdgeTiles edges_of_products(const Machine& machine);
 
 /// A plan for the LU factorization of an m×n matrix, in panels.
-template <Scalar T>
-Plan plan_lu(const Machine& machine, Index m, Index n);
+Plan plan_lu(const Machine& machine, char type, Index m, Index n);
 
 /// A plan for the QR factorization of an m×n matrix, in panels of full height.
-template <Scalar T>
-Plan plan_qr(const Machine& machine, Index m, Index n);
+Plan plan_qr(const Machine& machine, char type, Index m, Index n);
 
 // Plans for the routines on matrices, which already have tiles.
 
 /// A plan for sums of k terms.
 /// @param tiles  number of tiles of C to compute
-template <Scalar T>
-Plan plan_sums(const Machine& machine, TileExtents tile, Index tiles, Index k);
+Plan plan_sums(const Machine& machine, char type, TileExtents tile, Index tiles, Index k);
 
 /// A plan for a triangular matrix with tiles of order `tile.k`.
 /// @param columns  number of tile columns, which are independent of each other
@@ -72,11 +70,9 @@ Plan plan_tiles(const Machine& machine, Index tile, int gpus = 0);
 
 /// A plan for the factorization of an m×n matrix in panels.
 /// @param tile  as wide as a panel
-template <Scalar T>
-Plan plan_panels(const Machine& machine, Index m, Index n, TileExtents tile);
+Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtents tile);
 
 /// Tile size for a matrix registered without one: `Machine::tile` if it is set.
-template <Scalar T>
-Index default_tile(const Machine& machine);
+Index default_tile(const Machine& machine, char type);
 
 }  // namespace tessera::detail

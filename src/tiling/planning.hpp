@@ -8,13 +8,13 @@
 /// Shared parts of all plans.
 namespace tessera::detail {
 
-template <Scalar T>
-MachineModel machine_model(const Machine& machine) {
-  MachineModel model{.rates = machine_rates<T>(machine),
+/// @param type  of the elements: s, d, c or z
+inline MachineModel machine_model(const Machine& machine, char type) {
+  MachineModel model{.rates = machine_rates(machine, type),
                      .cpu_workers = machine.cpu_workers,
                      .gpus = machine.gpu_count(),
-                     .element_size = sizeof(T),
-                     .flops_per_multiply_add = flops_per_multiply_add<T>,
+                     .element_size = static_cast<double>(size_of(type)),
+                     .flops_per_multiply_add = flops_of_multiply_add(type),
                      .gpu_memory = machine.gpu_memory,
                      .gpus_alike = machine.gpus_alike,
                      .copies = machine.copies,
@@ -22,11 +22,6 @@ MachineModel machine_model(const Machine& machine) {
   const int cores = static_cast<int>(machine.sharing_cores.size());
   if (model.has_owners() && cores_are_worth_it(model.rates, cores, model.gpus)) model.sharing_cores = cores;
   return model;
-}
-
-/// @param type  of the elements: s, d, c or z
-inline MachineModel machine_model(const Machine& machine, char type) {
-  return with_type(type, [&]<Scalar T>(T) { return machine_model<T>(machine); });
 }
 
 /// Refuses a requested tile size if a task would not fit into the memory of a GPU: it would wait forever.

@@ -29,7 +29,7 @@ TEST_P(EvenEdges, AreExactOnIntegers) {
       for (const auto& size : sizes) {
         constexpr detail::TileExtents tile{64, 64, 64};
         const Index tiles = detail::divide_up(size.m, tile.m) * detail::divide_up(size.n, tile.n);
-        auto plan = detail::plan_sums<T>(session->machine(), tile, tiles, size.k);
+        auto plan = detail::plan_sums(session->machine(), type_letter<T>, tile, tiles, size.k);
         plan.at_the_edges = detail::EdgeTiles::Even;
         const auto before = integer_call(routine, options, size, ++seed, T(3), T(-2));
         auto after = before;

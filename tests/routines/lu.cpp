@@ -194,7 +194,7 @@ TYPED_TEST(Lu, WorksOnAllTilesAndInBothOrders) {
           const auto& session = detail::MatrixAccess::grid(a).shared_session();
           const detail::PivotTiles tiles(session, m, n, panel);
           const auto outcome = std::make_shared<detail::Outcome>(session);
-          const auto plan = detail::plan_panels<T>(session->machine(), m, n, {rows, panel, panel});
+          const auto plan = detail::plan_panels(session->machine(), type_letter<T>, m, n, {rows, panel, panel});
           {
             sinks::Submitter submitter(*session, a);
             algorithms::PanelOps<sinks::Submitter> to(*session, submitter, plan.grid.size(), a, tiles);

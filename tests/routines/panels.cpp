@@ -37,7 +37,7 @@ template <Scalar T>
 detail::Plan plan_in_panels(const detail::Machine& machine, const blas::Call& call, const Case& shape, Index ahead) {
   const auto& tile = shape.tile;
   const Index columns = detail::divide_up(call.n, tile.n), tiles = detail::divide_up(call.m, tile.m) * columns;
-  auto plan = detail::plan_sums<T>(machine, tile, tiles, call.k);
+  auto plan = detail::plan_sums(machine, type_letter<T>, tile, tiles, call.k);
   plan.sums = 1;
   plan.panels = call.op_b != Op::NoTrans ? detail::Panels{1, columns, columns} : detail::Panels{shape.terms, 1, ahead};
   const int gpus = machine.gpu_count();
@@ -109,7 +109,8 @@ TEST_P(UpdateInPanels, IsExactOnIntegers) {
           const Extent size{shape.order, shape.order, shape.k};
           const auto before = integer_call(routine, options, size, ++seed, T(3), beta);
           auto after = before;
-          auto plan = detail::plan_sums<T>(session->machine(), {shape.order, shape.width, shape.chunk}, 1, shape.k);
+          auto plan = detail::plan_sums(session->machine(), type_letter<T>, {shape.order, shape.width, shape.chunk}, 1,
+                                        shape.k);
           const Index count = detail::divide_up(shape.order, shape.width);
           plan.sums = 1;
           plan.panels = {1, count, count};

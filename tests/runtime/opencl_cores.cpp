@@ -99,7 +99,7 @@ TEST(OpenClAndCores, ShareTheColumnsOfTriangularRoutines) {
 TEST(OpenClAndCores, ShareLongCallsOfTriangularRoutines) {
   const Runtime runtime(with_cores(2));
   const auto plan =
-      detail::plan_triangular<double>(detail::session()->machine(), Side::Left, Op::NoTrans, true, 1024, 100000);
+      detail::plan_triangular(detail::session()->machine(), 'd', Side::Left, Op::NoTrans, true, 1024, 100000);
   EXPECT_TRUE(plan.has_cores());
   EXPECT_EQ(plan.columns_for_cores.count % 2, 0);
 }

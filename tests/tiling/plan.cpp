@@ -65,17 +65,16 @@ TEST(Plan, RefusesAGivenTileWhoseTasksDoNotFitIntoAGpu) {
       }
     };
     const auto left = Side::Left;
-    plan("product", [&] { detail::plan_product<double>(machine, Op::NoTrans, Op::Trans, 4000, 4000, 4000); });
+    plan("product", [&] { detail::plan_product(machine, 'd', Op::NoTrans, Op::Trans, 4000, 4000, 4000); });
     plan("triangle", [&] {
-      detail::plan_triangle<double>(machine, Uplo::Lower, Op::NoTrans, Op::Trans, 4000, 4000,
-                                    detail::TriangleOf::RankK);
+      detail::plan_triangle(machine, 'd', Uplo::Lower, Op::NoTrans, Op::Trans, 4000, 4000, detail::TriangleOf::RankK);
     });
-    plan("symmetric", [&] { detail::plan_symmetric<double>(machine, left, 4000, 4000); });
-    plan("triangular", [&] { detail::plan_triangular<double>(machine, left, Op::NoTrans, true, 4000, 4000); });
-    plan("solves", [&] { detail::plan_solves<double>(machine, left, 4000, 4000); });
-    plan("cholesky", [&] { detail::plan_cholesky<double>(machine, 4000); });
-    plan("lu_nopiv", [&] { detail::plan_lu_nopiv<double>(machine, 4000, 4000); });
-    plan("lu", [&] { detail::plan_lu<double>(machine, 4000, 4000); });
+    plan("symmetric", [&] { detail::plan_symmetric(machine, 'd', left, 4000, 4000); });
+    plan("triangular", [&] { detail::plan_triangular(machine, 'd', left, Op::NoTrans, true, 4000, 4000); });
+    plan("solves", [&] { detail::plan_solves(machine, 'd', left, 4000, 4000); });
+    plan("cholesky", [&] { detail::plan_cholesky(machine, 'd', 4000); });
+    plan("lu_nopiv", [&] { detail::plan_lu_nopiv(machine, 'd', 4000, 4000); });
+    plan("lu", [&] { detail::plan_lu(machine, 'd', 4000, 4000); });
     return refused;
   };
   EXPECT_THAT(plan_all(20e6, 1000), testing::SizeIs(8));
@@ -88,7 +87,7 @@ TEST(Plan, RefusesAGivenTileWhoseTasksDoNotFitIntoAGpu) {
 TEST(Plan, CutsATallMatrixForQrIntoSeveralPanels) {
   const InventedRates rates;
   const auto width = [machine = machine_with(1, 1, Placement::Home)](Index m, Index n) {
-    return detail::plan_qr<double>(machine, m, n).tile.n;
+    return detail::plan_qr(machine, 'd', m, n).tile.n;
   };
   EXPECT_EQ(width(1000000, 256), 32);
   EXPECT_EQ(width(1000000, 1000), 128);
@@ -100,7 +99,7 @@ TEST(Plan, CutsATallMatrixForQrIntoSeveralPanels) {
 TEST(Plan, TakesALargeTileForASmallMatrix) {
   const InventedRates rates;
   EXPECT_NO_THROW(
-      detail::plan_product<double>(machine_with_memory(30e6, 100000), Op::NoTrans, Op::NoTrans, 900, 900, 900));
+      detail::plan_product(machine_with_memory(30e6, 100000), 'd', Op::NoTrans, Op::NoTrans, 900, 900, 900));
 }
 
 void expect_same_loops(const Plan& a, const Plan& b) {
@@ -115,28 +114,28 @@ void expect_same_loops(const Plan& a, const Plan& b) {
 
 // Five workers, one tile of C, 20000 terms in chunks of 500: eight chunks for each of five sums.
 TEST(Plan, SplitsALongSumOverTheWorkers) {
-  const auto plan = detail::plan_sums<float>(machine_with(5, 0, Placement::Scheduler), {30, 30, 500}, 1, 20000);
+  const auto plan = detail::plan_sums(machine_with(5, 0, Placement::Scheduler), 's', {30, 30, 500}, 1, 20000);
   EXPECT_EQ(plan.terms, 40);
   EXPECT_EQ(plan.sums, 5);
-  EXPECT_EQ(detail::plan_sums<float>(machine_with(5, 0, Placement::Scheduler), {30, 30, 500}, 3, 20000).sums, 1);
-  EXPECT_EQ(detail::plan_sums<float>(machine_with(5, 0, Placement::Scheduler), {30, 30, 500}, 1, 700).sums, 2);
+  EXPECT_EQ(detail::plan_sums(machine_with(5, 0, Placement::Scheduler), 's', {30, 30, 500}, 3, 20000).sums, 1);
+  EXPECT_EQ(detail::plan_sums(machine_with(5, 0, Placement::Scheduler), 's', {30, 30, 500}, 1, 700).sums, 2);
 }
 
 TEST(Plan, OfGivenTilesIsThatOfChosenTiles) {
   const auto machine = machine_with(5, 0, Placement::Scheduler);
   for (const Index n : {1, 30, 1000})
     for (const Index k : {1, 700, 20000}) {
-      const auto product = detail::plan_product<float>(machine, Op::NoTrans, Op::Trans, n, 2 * n, k);
+      const auto product = detail::plan_product(machine, 's', Op::NoTrans, Op::Trans, n, 2 * n, k);
       const auto tiles = [&](const Region& region, Index columns, const Plan& plan) {
         return region.tiles(divide_up(n, plan.tile.m), divide_up(columns, plan.tile.n));
       };
-      expect_same_loops(product, detail::plan_sums<float>(machine, product.tile, tiles(Part::All, 2 * n, product), k));
+      expect_same_loops(product, detail::plan_sums(machine, 's', product.tile, tiles(Part::All, 2 * n, product), k));
       for (const auto uplo : {Uplo::Lower, Uplo::Upper}) {
         const auto triangle =
-            detail::plan_triangle<float>(machine, uplo, Op::NoTrans, Op::Trans, n, k, detail::TriangleOf::RankK);
+            detail::plan_triangle(machine, 's', uplo, Op::NoTrans, Op::Trans, n, k, detail::TriangleOf::RankK);
         const auto mt = divide_up(n, triangle.tile.m), nt = divide_up(n, triangle.tile.n);
         const auto region = Region::triangle(uplo, mt, nt, triangle.tile.m, triangle.tile.n);
-        expect_same_loops(triangle, detail::plan_sums<float>(machine, triangle.tile, tiles(region, n, triangle), k));
+        expect_same_loops(triangle, detail::plan_sums(machine, 's', triangle.tile, tiles(region, n, triangle), k));
       }
     }
 }

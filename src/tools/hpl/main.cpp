@@ -109,7 +109,7 @@ class Gesv {
       runtime_.emplace(options_);
       if (gpu_count() > 0) warm_up();
     }
-    return detail::plan_lu<double>(detail::session()->machine(), n, n).tile.n;
+    return detail::plan_lu(detail::session()->machine(), 'd', n, n).tile.n;
   }
 
   Index solve(Index n, double* A, double* b) {

@@ -162,7 +162,8 @@ Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
 PlannedProduct plan_product(char type, Index n) {
   return tools::with_type(type, [&]<Scalar T>(T) {
     const auto session = detail::session();
-    return PlannedProduct{type, n, detail::plan_product<T>(session->machine(), Op::NoTrans, Op::NoTrans, n, n, n)};
+    return PlannedProduct{type, n,
+                          detail::plan_product(session->machine(), type_letter<T>, Op::NoTrans, Op::NoTrans, n, n, n)};
   });
 }
 
@@ -170,7 +171,7 @@ PlannedDistributedProduct plan_distributed(char type, const DistributedProduct& 
   return tools::with_type(type, [&]<Scalar T>(T) {
     const auto session = detail::session();
     const auto& machine = session->machine();
-    PlannedDistributedProduct plan{type, product, detail::default_tile<T>(machine), {}, {}, {}};
+    PlannedDistributedProduct plan{type, product, detail::default_tile(machine, type_letter<T>), {}, {}, {}};
     plan.processes = {product.p, product.q, machine.gpu_count(), machine.gpu_memory, detail::free_memory()};
     const auto tiles = [&](Index x) { return detail::divide_up(x, plan.tile); };
     const double bytes = sizeof(T) * static_cast<double>(plan.tile) * static_cast<double>(plan.tile);

@@ -52,7 +52,7 @@ class Cholesky final : public Routine {
 
   using Routine::plan_of;
   detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return detail::plan_cholesky<T>(machine, p.n); });
+    return detail::plan_cholesky(machine, p.type, p.n);
   }
   bool is_planned_whole() const override { return !solves_; }
 

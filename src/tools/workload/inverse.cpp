@@ -63,9 +63,7 @@ class Inverse final : public Routine {
 
   using Routine::plan_of;
   detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return in_triangle() ? detail::plan_cholesky<T>(machine, p.n) : detail::plan_lu<T>(machine, p.n, p.n);
-    });
+    return in_triangle() ? detail::plan_cholesky(machine, p.type, p.n) : detail::plan_lu(machine, p.type, p.n, p.n);
   }
   bool is_planned_whole() const override { return false; }
 

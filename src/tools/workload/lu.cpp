@@ -56,7 +56,7 @@ class Lu final : public Routine {
 
   using Routine::plan_of;
   detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return detail::plan_lu<T>(machine, rows(p), p.n); });
+    return detail::plan_lu(machine, p.type, rows(p), p.n);
   }
   bool is_planned_whole() const override { return !solves_; }
 

@@ -45,7 +45,7 @@ class LuNopiv final : public Routine {
 
   using Routine::plan_of;
   detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return detail::plan_lu_nopiv<T>(machine, p.n, p.n); });
+    return detail::plan_lu_nopiv(machine, p.type, p.n, p.n);
   }
 
   void run_tessera(const Problem& p, const Operands& o) const override {

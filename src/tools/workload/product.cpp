@@ -11,9 +11,8 @@ class Product final : public TypedRoutine<Product> {
  public:
   using TypedRoutine::TypedRoutine;
 
-  template <Scalar T>
   detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
-    return detail::plan_product<T>(machine, p.op_a, p.op_b, p.m, p.n, p.k);
+    return detail::plan_product(machine, p.type, p.op_a, p.op_b, p.m, p.n, p.k);
   }
 
   template <Scalar T>

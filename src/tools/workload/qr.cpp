@@ -58,9 +58,7 @@ class Qr final : public Routine {
 
   using Routine::plan_of;
   detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return tools::with_type(p.type, [&]<Scalar T>(T) {
-      return detail::plan_qr<T>(machine, solves_ ? std::max(p.m, p.n) : p.m, solves_ ? std::min(p.m, p.n) : p.n);
-    });
+    return detail::plan_qr(machine, p.type, solves_ ? std::max(p.m, p.n) : p.m, solves_ ? std::min(p.m, p.n) : p.n);
   }
   bool is_planned_whole() const override { return !solves_; }
 

@@ -13,10 +13,10 @@ class RankUpdate final : public TypedRoutine<RankUpdate> {
  public:
   using TypedRoutine::TypedRoutine;
 
-  template <Scalar T>
   detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
     const auto what = two() ? detail::TriangleOf::Rank2k : detail::TriangleOf::RankK;
-    return detail::plan_triangle<T>(machine, p.uplo, p.op_a, codelets::other_factor(false, p.op_a), p.n, p.k, what);
+    return detail::plan_triangle(machine, p.type, p.uplo, p.op_a, codelets::other_factor(false, p.op_a), p.n, p.k,
+                                 what);
   }
 
   /// The diagonal of a Hermitian C₀ is taken as real, and that of C must be real. The exception is a call that changes

@@ -11,9 +11,8 @@ class Symmetric final : public TypedRoutine<Symmetric> {
  public:
   using TypedRoutine::TypedRoutine;
 
-  template <Scalar T>
   detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
-    return detail::plan_symmetric<T>(machine, p.side, p.m, p.n);
+    return detail::plan_symmetric(machine, p.type, p.side, p.m, p.n);
   }
 
   template <Scalar T>

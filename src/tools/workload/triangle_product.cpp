@@ -13,9 +13,8 @@ class TriangleProduct final : public TypedRoutine<TriangleProduct> {
 
   Peers peers() const override { return {.openblas = false, .cublasxt = false}; }
 
-  template <Scalar T>
   detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
-    return detail::plan_triangle<T>(machine, p.uplo, p.op_a, p.op_b, p.n, p.k, detail::TriangleOf::Product);
+    return detail::plan_triangle(machine, p.type, p.uplo, p.op_a, p.op_b, p.n, p.k, detail::TriangleOf::Product);
   }
 
   template <Scalar T>

@@ -47,9 +47,9 @@ auto with_typed(const Problem& p, const Shapes& s, const Operands& o, Function f
   });
 }
 
-/// A routine. `Derived` provides the parts that depend on the type, for every T:
-///   Equation<T> equation(const Call<T>&)                          the equation that the result must satisfy
-///   detail::Plan plan<T>(const Machine&, const Problem&)          the plan that Tessera makes
+/// A routine. `Derived` provides:
+///   Equation<T> equation(const Call<T>&)                       the equation that the result must satisfy, for every T
+///   detail::Plan plan(const Machine&, const Problem&)          the plan that Tessera makes
 template <typename Derived>
 class TypedRoutine : public BlasRoutine {
  public:
@@ -57,7 +57,7 @@ class TypedRoutine : public BlasRoutine {
 
   using Routine::plan_of;
   detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const final {
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return derived().template plan<T>(machine, p); });
+    return derived().plan(machine, p);
   }
 
   Verdict check(const Problem& p, const Operands& o) const final {
