@@ -2,9 +2,9 @@
 % Operations of an unchanged Octave that call the BLAS and LAPACK, each with a check of its result. With the drop-in
 % loaded, large products and solves run on all devices:
 %   LD_PRELOAD=/path/to/libtessera_blas.so octave 06_octave.m [SIZE [FILE]]
-% The results are written to FILE, so that two runs can be compared. `\`, inv, chol, lu and det pass through the drop-in.
-% QR and SVD stay with the program's LAPACK. OpenBLAS's LAPACK computes most products with its own kernels, which bypasses
-% the drop-in. If the reference LAPACK (package liblapack3) is loaded before OpenBLAS, these products reach the drop-in,
+% The results are written to FILE, so that two runs can be compared. `\`, inv, chol, lu, det and qr pass through the
+% drop-in. The SVD stays with the program's LAPACK. OpenBLAS's LAPACK computes most products with its own kernels, which
+% bypasses the drop-in. If the reference LAPACK (package liblapack3) is loaded before OpenBLAS, these products reach the drop-in,
 % too.
 1;  % not a function file
 
@@ -57,6 +57,7 @@ S = M' * M;
 R = chol(S);          check("chol", R' * (R * t), S * t, bound(R', R, t), R * t);
 X = S \ B;            check("definite solve", S * (X * t), B * t, bound(S, X, t), X * t);
 [Q, R] = qr(M);       check("qr", Q * (R * t), M * t, bound(Q, R, t), R * t);
+X = R \ B;            check("triangular solve", R * (X * t), B * t, bound(R, X, t));
 m = min(n, 1000);     % takes long
 [U, D, V] = svd(A(1:m, 1:m)); s = t(1:m);
 check("svd", U * (D * (V' * s)), A(1:m, 1:m) * s, bound(U, D * V', s), diag(D));

@@ -2,10 +2,10 @@
 # Operations of an unchanged R that call the BLAS and LAPACK, each with a check of its result. With the drop-in loaded,
 # large products and solves run on all devices:
 #   LD_PRELOAD=/path/to/libtessera_blas.so Rscript 08_r.R [SIZE [FILE]]
-# The results are written to FILE, so that two runs can be compared. solve, chol, chol2inv and det pass through the
-# drop-in. QR and SVD stay with R's LAPACK. OpenBLAS's LAPACK computes most products with its own kernels, which bypasses
-# the drop-in. If the reference LAPACK (package liblapack3) is loaded before OpenBLAS, these products reach the drop-in,
-# too.
+# The results are written to FILE, so that two runs can be compared. solve, chol, chol2inv, det and qr.Q pass through the
+# drop-in. The SVD and the QR factorization, which R computes with pivoting, stay with R's LAPACK. OpenBLAS's LAPACK
+# computes most products with its own kernels, which bypasses the drop-in. If the reference LAPACK (package liblapack3) is
+# loaded before OpenBLAS, these products reach the drop-in, too.
 arguments <- commandArgs(trailingOnly = TRUE)
 n <- if (length(arguments) >= 1) as.integer(arguments[1]) else 300L
 file <- if (length(arguments) >= 2) file(arguments[2], "w")
