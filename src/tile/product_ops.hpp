@@ -104,6 +104,11 @@ class ProductOps {
                  codelets::AddArgs<T>{work(C.elements()), C.part, C.diagonal, real_diagonal && !C.is_whole(), beta},
                  C.owner);
   }
+  /// C ← A, as stored
+  void copy(const Tile& A, const Tile& C) {
+    sink_.submit(codelets::add<T>(), {A.read(), {C.handle, STARPU_W}},
+                 codelets::AddArgs<T>{work(C.elements()), C.part, C.diagonal, false, T{}}, C.owner);
+  }
   /// C ← β C
   /// @param real_diagonal  whether to set the imaginary parts of the diagonal to 0
   void scale(T beta, bool real_diagonal, const Tile& C) {

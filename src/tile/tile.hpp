@@ -47,7 +47,8 @@ struct Tile {
 
 template <Scalar T>
 Tile tile_of(const Matrix<T>& A, Index i, Index j, int owner, Op op = Op::NoTrans) {
-  return {A.handle(i, j), &detail::MatrixAccess::grid(A), i, j, A.tile_m(i), A.tile_n(j), owner, op};
+  return {
+      detail::MatrixAccess::handle(A, i, j), &detail::MatrixAccess::grid(A), i, j, A.tile_m(i), A.tile_n(j), owner, op};
 }
 
 /// op1, then op2. If both transpose, they must be the same.
