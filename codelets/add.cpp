@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <tuple>
 
 #include "kernel.hpp"
@@ -21,9 +22,13 @@ struct Add {
       const int first = part == Part::Lower ? diagonal : 0, end = part == Part::Upper ? diagonal + 1 : C.m;
       T* column = element(C, 0, j);
       if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // the old imaginary part must not spread
-      if (beta != T(1)) host::scal(end - first, beta, column + first);
       const T* terms = element(D, 0, j);
-      for (int i = first; i < end; i++) column[i] += terms[i];            // complex axpy turns an infinity into NaN
+      if (beta == T{}) {
+        std::copy(terms + first, terms + end, column + first);
+      } else {
+        if (beta != T(1)) host::scal(end - first, beta, column + first);
+        for (int i = first; i < end; i++) column[i] += terms[i];  // complex axpy turns an infinity into NaN
+      }
       if (real_diagonal) column[diagonal] = std::real(column[diagonal]);  // scaling may have left −0
     }
   }

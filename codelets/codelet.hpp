@@ -458,7 +458,7 @@ struct ScaleArgs {
 };
 starpu_codelet& scale(char type);
 
-/// C ← D + β C, β ≠ 0, or a triangle of it. Buffers: D (read), C.
+/// C ← D + β C, or a triangle of it. With β = 0, C is not read. Buffers: D (read), C.
 struct AddArgs {
   Work work;
   Part part;

@@ -30,15 +30,19 @@ struct TileSize {
   friend bool operator==(const TileSize&, const TileSize&) = default;
 };
 
-/// A column-major matrix in the caller's memory, cut into tiles, each of which is a StarPU data handle.
+/// A column-major matrix, cut into tiles, each of which is a StarPU data handle.
 ///
-/// The memory may be the host's or that of a GPU that Tessera uses, see blas3.hpp.
+/// Its memory is the caller's, on the host or on a GPU that Tessera uses, see blas3.hpp. A matrix may also have no
+/// memory: its tiles then exist where tasks compute them, and the next call finds them there. Such matrices are for
+/// workspace and for intermediate results.
 ///
 /// Registering copies nothing: every tile stays in the caller's memory. A Matrix is a handle, like `std::span`: copies
 /// and views share the tiles. The last of them to be destroyed waits for the tasks that use the tiles, copies the tiles
 /// to the caller's memory and unregisters them. Until then, the host may read the memory after `wait()`, and write it
-/// only between `starpu_data_acquire` and `starpu_data_release` of the tiles concerned. A StarPU task must not wait, so
-/// it cannot make a Matrix, and destroying the last Matrix on some tiles within a task ends the program.
+/// only between `starpu_data_acquire` and `starpu_data_release` of the tiles concerned. The destructor of a matrix
+/// without memory does not wait: each tile is freed once the tasks submitted so far have finished with it. A StarPU
+/// task must not wait, so it cannot make a Matrix, and destroying the last Matrix on some tiles within a task ends the
+/// program.
 ///
 /// StarPU does not know whether two matrices overlap in memory. A routine refuses such matrices if one of them is its
 /// output. The caller must not use them in different routines at the same time.
@@ -58,6 +62,13 @@ class Matrix {
   /// The same for memory that is only read. Routines refuse the matrix as an output.
   Matrix(const T* data, Index m, Index n, Index ld, TileSize tile = {});
 
+  /// An m×n matrix without memory. No tile has a value until a task writes it. Routines throw ArgumentError if they
+  /// would read a tile that has no value. If a routine writes only a triangle of such a tile, the rest of the tile
+  /// becomes undefined. `copy` brings values in and out.
+  /// @throws ArgumentError if m, n or a tile dimension is negative, or a tile dimension is 2^31 or more
+  /// @throws RuntimeError within a StarPU task or its callback
+  Matrix(Index m, Index n, TileSize tile = {});
+
   // All sizes are those of the matrix as seen through `op()`.
   Index m() const noexcept { return op_ == Op::NoTrans ? m_ : n_; }     ///< rows
   Index n() const noexcept { return op_ == Op::NoTrans ? n_ : m_; }     ///< columns
@@ -72,7 +83,8 @@ class Matrix {
   Index tile_n(Index j) const noexcept;  ///< columns of the tiles (·, j)
 
   /// The handle of tile (i, j). Its StarPU matrix has the layout of the memory: if `op()` is not NoTrans, it is the
-  /// transpose of what the view shows.
+  /// transpose of what the view shows. If the matrix has no memory, Tessera assumes from now on that the program's
+  /// tasks write the tile before something reads it.
   starpu_data_handle_t handle(Index i, Index j) const;
 
   /// Tiles [i0, i1) × [j0, j1).
@@ -85,8 +97,9 @@ class Matrix {
   /// @throws ArgumentError as `transposed`
   Matrix conjugate_transposed() const;
 
-  /// Waits for the tasks submitted so far on these tiles, and copies the tiles to the caller's memory. Also waits for
-  /// what `start_write_back` has started on other views of the matrix, but not for tasks that are submitted later.
+  /// Waits for the tasks submitted so far on these tiles, and copies the tiles to the caller's memory, if there is one.
+  /// Also waits for what `start_write_back` has started on other views of the matrix, but not for tasks that are
+  /// submitted later.
   ///
   /// A tile is wrong if an operation that writes it has failed, or if a routine has computed it from a wrong tile. It
   /// is right again when a routine overwrites it without reading it (β = 0), or after this function has thrown its
@@ -98,7 +111,7 @@ class Matrix {
   void wait() const;
 
   /// Starts copying the tiles back to the caller's memory, each as soon as the tasks submitted so far have finished
-  /// with it.
+  /// with it. Has no effect on a matrix without memory.
   void start_write_back() const;
 
   /// The same tiles as they are stored, whatever `op()`.
@@ -108,7 +121,7 @@ class Matrix {
     return view;
   }
 
-  /// True if `other` covers a byte of this matrix's memory.
+  /// True if `other` covers a byte of this matrix's memory or, if there is none, one of its tiles.
   bool overlaps(const Matrix& other) const;
 
  private:
@@ -129,5 +142,12 @@ extern template class Matrix<float>;
 extern template class Matrix<double>;
 extern template class Matrix<std::complex<float>>;
 extern template class Matrix<std::complex<double>>;
+
+/// B ← A. Submits its tasks and returns, like the routines of blas3.hpp. Use it to fill a matrix without memory, or to
+/// copy it to memory: `copy(A, Matrix<T>(data, m, n, ld, {A.mb(), A.nb()}))`.
+/// @pre  A and B are cut into the same tiles, and are seen through the same transpose
+/// @throws ShapeError, ArgumentError if not, or if B is read-only or shares memory with A
+template <Scalar T>
+void copy(const Matrix<T>& A, const Matrix<T>& B);
 
 }  // namespace tessera

@@ -448,8 +448,8 @@ tessera_status tessera_zlaswp(tessera_layout layout, int64_t n, void* A, int64_t
                               const int64_t* ipiv, int64_t incx);
 /**@}*/
 
-/** A column-major matrix of tiles over the caller's memory, for programs that submit several routines at once, or their
- *  own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
+/** A column-major matrix of tiles over the caller's memory, or without memory, for programs that submit several routines
+ *  at once, or their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
 typedef struct tessera_matrix tessera_matrix;
 
 /** Makes a matrix over the caller's memory.
@@ -462,6 +462,16 @@ typedef struct tessera_matrix tessera_matrix;
 tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
                                      tessera_matrix** result);
 
+/** Makes a matrix without memory, for workspace and intermediate results. Its tiles exist where they are computed. A
+ *  routine that would read a tile before anything has written it returns an error. `tessera_copy_submit` brings values in
+ *  and out. See <tessera/matrix.hpp>.
+ *  @param type    's', 'd', 'c' or 'z'
+ *  @param m, n    rows and columns
+ *  @param mb, nb  rows and columns of a tile; 0: the library's choice
+ *  @param result  set to the new matrix, or to NULL */
+tessera_status tessera_matrix_create_without_memory(char type, int64_t m, int64_t n, int64_t mb, int64_t nb,
+                                                    tessera_matrix** result);
+
 /** Tiles [i0, i1) x [j0, j1) of a matrix, as a new matrix that shares them; it may outlive the first.
  *  @param result  set to the new matrix, or to NULL; to be destroyed like any other */
 tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
@@ -473,11 +483,11 @@ tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int
 tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_op op, tessera_matrix** result);
 
 /** Destroys a matrix. Returns at once if other matrices share the tiles. The last one waits for the tasks on these
- * tiles, copies the tiles to the caller's memory and unregisters them. Within a StarPU task this fails for the last
- * one, which stays valid. NULL is ignored. */
+ * tiles, copies the tiles to the caller's memory, if there is one, and unregisters them. Within a StarPU task this fails
+ * for the last one, which stays valid. NULL is ignored. */
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix);
 
-/** Waits for the tasks submitted so far on its tiles, and copies the tiles to the caller's memory. */
+/** Waits for the tasks submitted so far on its tiles, and copies the tiles to the caller's memory, if there is one. */
 tessera_status tessera_matrix_wait(const tessera_matrix* matrix);
 
 int64_t tessera_matrix_mt(const tessera_matrix* matrix); /**< tiles in a column */
@@ -532,6 +542,10 @@ tessera_status tessera_trmm_submit(tessera_side side, tessera_uplo uplo, tessera
 tessera_status tessera_trsm_submit(tessera_side side, tessera_uplo uplo, tessera_op op, tessera_diag diag,
                                    const void* alpha, const tessera_matrix* A, const tessera_matrix* B);
 /**@}*/
+
+/** B <- A, of the same size, type and tiles: fills a matrix without memory, or copies it to the caller's memory. Submits
+ *  tasks and returns. */
+tessera_status tessera_copy_submit(const tessera_matrix* A, const tessera_matrix* B);
 
 /** The `info` of a factorization on matrices, a value that exists when the factorization has run. */
 typedef struct tessera_info tessera_info;

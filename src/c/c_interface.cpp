@@ -10,6 +10,7 @@
 #include <tessera/pinned.hpp>
 #include <tessera/runtime.hpp>
 
+#include "common/of_type.hpp"
 #include "runtime/process_session.hpp"
 
 namespace tessera::c {
@@ -43,17 +44,20 @@ auto with_origins(std::initializer_list<Origin> origins, Call call) {
   }
 }
 
-AnyMatrix make_matrix(char type, void* data, Index m, Index n, Index ld, TileSize tile) {
-  const auto of_type = [&]<Scalar T>(T /*element*/) {
-    return AnyMatrix(Matrix<T>(static_cast<T*>(data), m, n, ld, tile));
-  };
-  switch (type) {
-  case 's': return of_type(float());
-  case 'd': return of_type(double());
-  case 'c': return of_type(std::complex<float>());
-  case 'z': return of_type(std::complex<double>());
-  default: throw ArgumentError("", 1, "type", std::string("is '") + type + "', must be s, d, c or z");
-  }
+/// Sets `result`, the argument after all origins, to a new matrix.
+/// @param make  (T element): a Matrix<T>
+template <typename Make>
+tessera_status create(const char* function, char type, std::initializer_list<Origin> origins, tessera_matrix** result,
+                      Make make) {
+  if (result != nullptr) *result = nullptr;
+  return status_of(function, [&] {
+    require_pointer(function, static_cast<int>(origins.size()) + 2, "result", result);
+    if (std::string_view("sdcz").find(type) == std::string_view::npos)
+      throw ArgumentError(function, 1, "type", std::string("is '") + type + "', must be s, d, c or z");
+    const auto matrix = with_origins(
+        origins, [&] { return with_type(type, [&]<Scalar T>(T element) { return AnyMatrix(make(element)); }); });
+    *result = new tessera_matrix{matrix, std::shared_ptr<Family>(new Family{matrix})};
+  });
 }
 
 /// A C handle for `matrix`, which shares the tiles of `other`.
@@ -159,20 +163,19 @@ void tessera_submissions_end(tessera_submissions* submissions) { delete submissi
 
 tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
                                      tessera_matrix** result) {
-  constexpr const char* function = "tessera_matrix_create";
-  if (result != nullptr) *result = nullptr;
-  return status_of(function, [&] {
-    require_pointer(function, 8, "result", result);
-    const auto matrix = with_origins({{"data", 2, "data"},
-                                      {"m", 3, "m"},
-                                      {"n", 4, "n"},
-                                      {"ld", 5, "ld"},
-                                      {"tile.rows", 6, "mb"},
-                                      {"tile.columns", 7, "nb"}},
-                                     [&] {
-                                       return make_matrix(type, data, m, n, ld, {mb, nb});
-                                     });
-    *result = new tessera_matrix{matrix, std::shared_ptr<Family>(new Family{matrix})};
+  const std::initializer_list<Origin> origins{{"data", 2, "data"}, {"m", 3, "m"},          {"n", 4, "n"},
+                                              {"ld", 5, "ld"},     {"tile.rows", 6, "mb"}, {"tile.columns", 7, "nb"}};
+  return create("tessera_matrix_create", type, origins, result, [&]<Scalar T>(T /*element*/) {
+    return Matrix<T>(static_cast<T*>(data), m, n, ld, {mb, nb});
+  });
+}
+
+tessera_status tessera_matrix_create_without_memory(char type, int64_t m, int64_t n, int64_t mb, int64_t nb,
+                                                    tessera_matrix** result) {
+  const std::initializer_list<Origin> origins{
+      {"m", 2, "m"}, {"n", 3, "n"}, {"tile.rows", 4, "mb"}, {"tile.columns", 5, "nb"}};
+  return create("tessera_matrix_create_without_memory", type, origins, result, [&]<Scalar T>(T /*element*/) {
+    return Matrix<T>(m, n, {mb, nb});
   });
 }
 

@@ -64,4 +64,9 @@ tessera_status submit(const char* function, Routine routine, Arguments... argume
 
 extern "C" {
 #include "blas/routines.def"
+
+tessera_status tessera_copy_submit(const tessera_matrix* A, const tessera_matrix* B) {
+  return submit<Types::SDCZ>(
+      "tessera_copy_submit", [](auto... x) { tessera::copy(x...); }, Operand{"A", A}, Operand{"B", B});
+}
 }

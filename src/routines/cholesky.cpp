@@ -61,11 +61,13 @@ void require_factor(const char* routine, Uplo uplo, const Matrix<T>& A) {
 }
 
 template <Scalar T>
-void require_right_sides(const char* routine, const Matrix<T>& A, const Matrix<T>& B) {
+void require_right_sides(const char* routine, Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
   const arguments::MatrixArgument at_a{routine, 2, "A"}, at_b{routine, 3, "B"};
   arguments::require_equal(at_b, "rows", B.m(), "A", A.m());
   arguments::require_writable(at_b, B);
   if (B.m() == 0 || B.n() == 0) return;
+  arguments::require_values(at_a, A, uplo);
+  arguments::require_values(at_b, B);
   arguments::require_same_tiles(at_b, "rows", arguments::row_cut(B), "A", arguments::row_cut(A));
   arguments::require_disjoint(at_b, B, "A", A);
   // One of the two solves uses Aᴴ.
@@ -165,20 +167,20 @@ Index posv_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, T* A
 template <Scalar T>
 Info potrf(Uplo uplo, const Matrix<T>& A) {
   detail::require_factor("potrf", uplo, A);
-  arguments::require_writable({"potrf", 2, "A"}, A);
+  arguments::require_in_place({"potrf", 2, "A"}, A, uplo);
   return detail::submit_potrf(uplo, A);
 }
 template <Scalar T>
 void potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
   detail::require_factor("potrs", uplo, A);
-  detail::require_right_sides("potrs", A, B);
+  detail::require_right_sides("potrs", uplo, A, B);
   detail::submit_solves(detail::solves_with_cholesky(uplo), A, B);
 }
 template <Scalar T>
 Info posv(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
   detail::require_factor("posv", uplo, A);
-  arguments::require_writable({"posv", 2, "A"}, A);
-  detail::require_right_sides("posv", A, B);
+  arguments::require_in_place({"posv", 2, "A"}, A, uplo);
+  detail::require_right_sides("posv", uplo, A, B);
   auto info = detail::submit_potrf(uplo, A);
   detail::submit_solves(detail::solves_with_cholesky(uplo), A, B);
   return info;

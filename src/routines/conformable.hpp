@@ -2,12 +2,15 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
 #include "blas/call.hpp"
+#include "tile/tile_grid.hpp"
+#include "tile/unwritten.hpp"
 
 /// Checks that the matrices of a call are conformable. Every check throws before anything is submitted.
 namespace tessera::arguments {
@@ -76,6 +79,30 @@ template <Scalar T>
 void require_writable(const MatrixArgument& which, const Matrix<T>& C) {
   if (C.read_only())
     throw ArgumentError(which.routine, which.position, which.name, "is registered as read-only, but is the output");
+}
+
+/// @param triangle  the part of A that is read; if empty, all of it
+/// @throws ArgumentError if A has no memory, and a tile that is read has no value
+template <Scalar T>
+void require_values(const MatrixArgument& which, const Matrix<T>& A, std::optional<Uplo> triangle = {}) {
+  if (detail::MatrixAccess::grid(A).has_memory()) return;
+  for (Index j = 0; j < A.nt(); j++)
+    for (Index i = 0; i < A.mt(); i++) {
+      const Index row = i * A.mb(), column = j * A.nb();
+      if (triangle == Uplo::Lower && row + A.tile_m(i) <= column) continue;
+      if (triangle == Uplo::Upper && column + A.tile_n(j) <= row) continue;
+      if (detail::unwritten::contain(detail::MatrixAccess::handle(A, i, j)))
+        throw ArgumentError(which.routine, which.position, which.name,
+                            "is a matrix without memory, and its tile (" + std::to_string(i) + ", " +
+                                std::to_string(j) + ") is read before anything has written it");
+    }
+}
+
+/// For an operand that is read and overwritten.
+template <Scalar T>
+void require_in_place(const MatrixArgument& which, const Matrix<T>& A, std::optional<Uplo> triangle = {}) {
+  require_writable(which, A);
+  require_values(which, A, triangle);
 }
 
 template <Scalar T>

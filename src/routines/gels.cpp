@@ -169,11 +169,11 @@ Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   check.unitary_op<T>(op);
   const arguments::MatrixArgument at_a{"gels", 2, "A"}, at_b{"gels", 3, "B"};
   detail::require_tall_panels(at_a, A);
-  arguments::require_writable(at_a, A);
+  arguments::require_in_place(at_a, A);
   detail::require_stored(at_b, B);
   arguments::require_equal(at_b, "rows", B.m(), "A", A.m());
   arguments::require_equal(at_b, "rows of tiles", B.mt(), "A", A.mt());
-  arguments::require_writable(at_b, B);
+  arguments::require_in_place(at_b, B);
   arguments::require_disjoint(at_b, B, "A", A);
   auto outcome = std::make_shared<detail::Outcome>(detail::MatrixAccess::grid(A).shared_session());
   outcome->succeed();  // tasks that measure read it

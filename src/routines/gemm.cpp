@@ -82,8 +82,11 @@ void submit_product(const TileCall<T>& call) {
   const auto result = C.stored();
   if (uplo) uplo = opposite_if(transposed, *uplo);
   const auto region = computed_tiles(at_c, uplo, result);
+  if (beta != T{}) require_values(at_c, result, uplo);
   if (alpha == T{} || a.n() == 0) return algorithms::submit_scale(session, beta, result, region);
 
+  require_values(at_a, A);
+  require_values(at_b, B);
   require_same_tiles(at_b, "rows", row_cut(b), "columns of op(A)", column_cut(a));
   require_same_tiles(at_c, "rows", row_cut(C), "rows of op(A)", row_cut(a));
   require_same_tiles(at_c, "columns", column_cut(C), "columns of op(B)", column_cut(b));

@@ -68,7 +68,7 @@ void submit_on_matrix(const TriangleTask& task, int at, Uplo uplo, Diag diag, co
   const arguments::MatrixArgument at_a{task.routine, at, "A"};
   arguments::require_square(at_a, A);
   arguments::require_same_tiles(at_a, "rows", arguments::row_cut(A), "its columns", arguments::column_cut(A));
-  arguments::require_writable(at_a, A);
+  arguments::require_in_place(at_a, A, uplo);
   if (A.mt() == 0) return;
   const auto stored = A.stored();
   submit_inverse(task, plan_tiles(MatrixAccess::session(A).machine(), stored.nb()), opposite_if(is_transposed(A), uplo),

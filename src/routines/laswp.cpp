@@ -75,7 +75,7 @@ void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
   const arguments::MatrixArgument at_a{"laswp", 1, "A"};
   detail::require_stored(at_a, A);
   detail::require_few_rows_of_tiles(at_a, A);
-  arguments::require_writable(at_a, A);
+  arguments::require_in_place(at_a, A);
   const auto& tiles = detail::PivotsAccess::tiles(pivots);
   arguments::require_equal({"laswp", 2, "pivots"}, "rows in their matrix", tiles.rows(), "A", A.m());
   if (incx != 1 && incx != -1)

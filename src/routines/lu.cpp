@@ -72,7 +72,8 @@ void require_right_sides(const char* routine, int at_a, const Matrix<T>& A, int 
     throw ShapeError(routine, at_b, "B",
                      "has tiles of " + std::to_string(B.mb()) +
                          " rows, must have tiles of as many rows as A: " + std::to_string(A.mb()));
-  arguments::require_writable(b, B);
+  arguments::require_values(a, A);
+  arguments::require_in_place(b, B);
   arguments::require_disjoint(b, B, "A", A);
 }
 
@@ -209,7 +210,7 @@ template <Scalar T>
 Pivoted getrf(const Matrix<T>& A) {
   const arguments::MatrixArgument at_a{"getrf", 1, "A"};
   detail::require_panels(at_a, A);
-  arguments::require_writable(at_a, A);
+  arguments::require_in_place(at_a, A);
   return detail::pivoted(detail::factorize(detail::panels_of(A), A));
 }
 

@@ -81,7 +81,7 @@ Info getri(const Matrix<T>& A, const Pivots& pivots) {
   const arguments::MatrixArgument at_a{"getri", 1, "A"};
   detail::require_full_panels(at_a, A);
   arguments::require_square(at_a, A);
-  arguments::require_writable(at_a, A);
+  arguments::require_in_place(at_a, A);
   const auto& tiles = detail::PivotsAccess::tiles(pivots);
   detail::require_pivots_of("getri", 2, tiles, A);
   auto outcome = std::make_shared<detail::Outcome>(detail::MatrixAccess::grid(A).shared_session());

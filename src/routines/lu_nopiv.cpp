@@ -89,8 +89,9 @@ void require_solvable(const char* routine, int at_a, Op op, const Matrix<T>& A, 
   arguments::require_square(a, A);
   arguments::require_same_tiles(a, "rows", arguments::row_cut(A), "its columns", arguments::column_cut(A));
   arguments::require_equal(b, "rows", B.m(), "A", A.m());
-  arguments::require_writable(b, B);
+  arguments::require_in_place(b, B);
   if (B.m() == 0 || B.n() == 0) return;
+  arguments::require_values(a, A);
   arguments::require_same_tiles(b, "rows", arguments::row_cut(B), "A", arguments::row_cut(A));
   arguments::require_disjoint(b, B, "A", A);
   const Factor<T> given(A, op);
@@ -179,7 +180,7 @@ template <Scalar T>
 Info getrf_nopiv(const Matrix<T>& A, Growth* growth) {
   const arguments::MatrixArgument at_a{"getrf_nopiv", 1, "A"};
   detail::require_square_tiles(at_a, A);
-  arguments::require_writable(at_a, A);
+  arguments::require_in_place(at_a, A);
   return detail::submit_getrf_nopiv(A, growth);
 }
 template <Scalar T>
@@ -190,7 +191,7 @@ void getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B) {
 }
 template <Scalar T>
 Info gesv_nopiv(const Matrix<T>& A, const Matrix<T>& B, Growth* growth) {
-  arguments::require_writable({"gesv_nopiv", 1, "A"}, A);
+  arguments::require_in_place({"gesv_nopiv", 1, "A"}, A);
   detail::require_solvable("gesv_nopiv", 1, Op::NoTrans, A, B);
   auto info = detail::submit_getrf_nopiv(A, growth);
   detail::submit_solves(detail::solves_with_lu(Op::NoTrans), A, B);

@@ -142,7 +142,7 @@ template <Scalar T>
 Reflectors geqrf(const Matrix<T>& A) {
   const arguments::MatrixArgument at_a{"geqrf", 1, "A"};
   detail::require_full_panels(at_a, A);
-  arguments::require_writable(at_a, A);
+  arguments::require_in_place(at_a, A);
   auto reflectors = detail::reflectors_of(A);
   if (A.m() > 0 && A.n() > 0) detail::submit_geqrf(detail::panels_of(A), A, *reflectors, true);
   return detail::ReflectorsAccess::reflectors(std::move(reflectors));
@@ -160,7 +160,8 @@ void unmqr(Side side, Op op, const Matrix<T>& A, const Reflectors& reflectors, c
   detail::require_stored(at_c, C);
   arguments::require_equal(at_c, left ? "rows" : "columns", left ? C.m() : C.n(), "the rows of A", A.m());
   arguments::require_equal(at_c, left ? "rows of tiles" : "columns of tiles", left ? C.mt() : C.nt(), "A", A.mt());
-  arguments::require_writable(at_c, C);
+  arguments::require_values({"unmqr", 3, "A"}, A);
+  arguments::require_in_place(at_c, C);
   arguments::require_disjoint(at_c, C, "A", A);
   if (A.n() == 0 || C.m() == 0 || C.n() == 0) return;
   detail::name_operand(A, 'A'), detail::name_operand(C, 'C');
@@ -172,7 +173,7 @@ template <Scalar T>
 void ungqr(const Matrix<T>& A, const Reflectors& reflectors) {
   const arguments::MatrixArgument at_a{"ungqr", 1, "A"};
   detail::require_tall_panels(at_a, A);
-  arguments::require_writable(at_a, A);
+  arguments::require_in_place(at_a, A);
   auto& tiles = detail::require_reflectors_of("ungqr", 2, reflectors, A);
   detail::name_operand(A, 'A');
   if (A.n() > 0) detail::submit_qr(detail::panels_of(A), A, tiles, A, [](auto& to) { algorithms::ungqr(to); });

@@ -38,8 +38,11 @@ void submit_symmetric_of(const TileCall<T>& call, bool hermitian) {
   const auto& session = MatrixAccess::session(C);
   const T alpha = conjugated_if<T>(is_conjugated(C), call.alpha), beta = conjugated_if<T>(is_conjugated(C), call.beta);
   name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
+  if (beta != T{}) require_values(at_c, C);
   if (alpha == T{}) return algorithms::submit_scale(session, beta, C.stored());
 
+  require_values(at_a, A, call.uplo);
+  require_values(at_b, B);
   if (B.op() != C.op())
     throw ArgumentError(at_b.routine, at_b.position, at_b.name,
                         "must be seen through the same transpose as C: B would have to be transposed");

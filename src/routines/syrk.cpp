@@ -45,8 +45,11 @@ void submit_update_of(const TileCall<T>& call, bool hermitian) {
   const auto& session = MatrixAccess::session(C);
   name_operand(A, 'A'), name_operand(C, 'C');
   if (two) name_operand(*call.B, 'B');
+  if (beta != T{}) require_values(at_c, C, call.uplo);
   if (alpha == T{} || P.n() == 0) return algorithms::submit_scale(session, beta, result, region, hermitian);
 
+  require_values(at_a, A);
+  if (two) require_values(at_b, *call.B);
   require_same_tiles(at_b, "rows", row_cut(Q), "the rows of op(A)", row_cut(P));
   require_same_tiles(at_b, "columns", column_cut(Q), "the columns of op(A)", column_cut(P));
   require_same_tiles(at_c, "rows", row_cut(result), "the rows of op(A)", row_cut(P));

@@ -63,6 +63,8 @@ void submit_triangular(const TileCall<T>& call) {
   name_operand(A, 'A'), name_operand(B, 'B');
   if (alpha == T{}) return algorithms::submit_scale(session, T{}, X);
 
+  require_values(at_a, A, call.uplo);
+  require_values(at_b, B);
   require_same_tiles(at_a, "rows", row_cut(A), "its columns", column_cut(A));
   require_same_tiles(at_b, left ? "rows" : "columns", left ? row_cut(B) : column_cut(B), "A", row_cut(A));
   require_disjoint(at_b, B, "A", A);

@@ -13,6 +13,7 @@
 #include "owning_worker.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/process_session.hpp"
+#include "tile/unwritten.hpp"
 
 namespace tessera::sinks {
 
@@ -184,6 +185,8 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
     throw RuntimeError(std::string(codelet.name) + ": cannot submit a task: " + why);
   }
   detail::count_submitted();
+  for (const auto& access : accesses)
+    if ((access.mode & STARPU_W) != 0) detail::unwritten::remove(access.handle);
 }
 
 }  // namespace tessera::sinks

@@ -13,6 +13,7 @@
 #include "runtime/session.hpp"
 #include "tile_grid.hpp"
 #include "tiling/plan.hpp"
+#include "unwritten.hpp"
 
 namespace tessera {
 
@@ -21,42 +22,62 @@ namespace {
 using arguments::Argument;
 using arguments::Problem;
 
-Argument first_illegal(const void* data, Index m, Index n, Index ld, TileSize tile, Index element_size) {
-  if (m < 0) return {2, "m", Problem::TooSmall, m, 0};
-  if (n < 0) return {3, "n", Problem::TooSmall, n, 0};
-  const arguments::StoredMatrix stored{"data", "ld", 1, 4, m, n, ld, data, true, element_size};
-  if (const auto illegal = illegal_leading_dimension(stored); illegal.position != 0) return illegal;
-  if (const auto illegal = illegal_memory(stored); illegal.position != 0) return illegal;
+/// @param position  of m, which n follows
+Argument illegal_size(int position, Index m, Index n) {
+  if (m < 0) return {position, "m", Problem::TooSmall, m, 0};
+  if (n < 0) return {position + 1, "n", Problem::TooSmall, n, 0};
+  return {};
+}
+
+Argument illegal_tile(int position, Index m, Index n, TileSize tile) {
   for (const auto& [name, size] : {std::pair{"tile.rows", tile.rows}, std::pair{"tile.columns", tile.columns}}) {
-    if (size < 0) return {5, name, Problem::TooSmall, size, 0};
-    if (size > arguments::largest_int) return {5, name, Problem::TooLarge, size, arguments::largest_int};
+    if (size < 0) return {position, name, Problem::TooSmall, size, 0};
+    if (size > arguments::largest_int) return {position, name, Problem::TooLarge, size, arguments::largest_int};
   }
   constexpr Index most_elements = std::numeric_limits<std::uint32_t>::max();  // StarPU multiplies in 32 bits
   const Index rows = std::min(tile.rows, m), columns = std::min(tile.columns, n);
   if (rows > 0 && columns > most_elements / rows)
-    return {5, "tile.columns", Problem::TooLarge, columns, most_elements / rows};
+    return {position, "tile.columns", Problem::TooLarge, columns, most_elements / rows};
   return {};
+}
+
+template <Scalar T>
+TileSize chosen_tile(const detail::Session& session, TileSize tile) {
+  if (tile.rows > 0 && tile.columns > 0) return tile;
+  const Index chosen = detail::default_tile(session.machine(), type_letter<T>);
+  return {tile.rows > 0 ? tile.rows : chosen, tile.columns > 0 ? tile.columns : chosen};
 }
 
 /// @param session  null: the session of the process
 template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n,
                                             Index ld, TileSize tile, bool read_only, detail::EdgeTiles at_the_edges) {
-  arguments::require_legal("Matrix", first_illegal(data, m, n, ld, tile, sizeof(T)));
+  const arguments::StoredMatrix stored{"data", "ld", 1, 4, m, n, ld, data, true, sizeof(T)};
+  arguments::require_legal("Matrix", illegal_size(2, m, n));
+  arguments::require_legal("Matrix", illegal_leading_dimension(stored));
+  arguments::require_legal("Matrix", illegal_memory(stored));
+  arguments::require_legal("Matrix", illegal_tile(5, m, n, tile));
   const bool of_program = session == nullptr;  // for calls on pointers, the caller has already found the session
   if (of_program) {
-    detail::require_reachable("Matrix", {"data", "ld", 1, 4, m, n, ld, data, true, sizeof(T)});
+    detail::require_reachable("Matrix", stored);
     session = detail::session_to_wait("Matrix");  // the destructor will have to wait
   }
-  if (tile.rows == 0 || tile.columns == 0) {
-    const Index chosen = detail::default_tile(session->machine(), type_letter<T>);
-    if (tile.rows == 0) tile.rows = chosen;
-    if (tile.columns == 0) tile.columns = chosen;
-  }
+  tile = chosen_tile<T>(*session, tile);
   // The const_cast is safe: tasks access tiles of a read-only matrix only with STARPU_R.
   auto grid = std::make_shared<detail::TileGrid>(std::move(session), const_cast<T*>(data), m, n, ld, sizeof(T), tile,
                                                  read_only, at_the_edges);
   if (of_program) grid->set_of_program();
+  return grid;
+}
+
+template <Scalar T>
+std::shared_ptr<detail::TileGrid> make_grid_without_memory(Index m, Index n, TileSize tile) {
+  arguments::require_legal("Matrix", illegal_size(1, m, n));
+  arguments::require_legal("Matrix", illegal_tile(3, m, n, tile));
+  auto session = detail::session_to_wait("Matrix");
+  tile = chosen_tile<T>(*session, tile);
+  auto grid = std::make_shared<detail::TileGrid>(std::move(session), nullptr, m, n, 0, sizeof(T), tile, false);
+  grid->set_of_program();
   return grid;
 }
 
@@ -91,6 +112,9 @@ Matrix<T>::Matrix(const T* data, Index m, Index n, Index ld, TileSize tile)
     : Matrix(nullptr, data, m, n, ld, tile, true, detail::EdgeTiles::Ragged) {}
 
 template <Scalar T>
+Matrix<T>::Matrix(Index m, Index n, TileSize tile) : Matrix(make_grid_without_memory<T>(m, n, tile)) {}
+
+template <Scalar T>
 Index Matrix<T>::mb() const noexcept {
   return op_ == Op::NoTrans ? grid_->mb() : grid_->nb();
 }
@@ -117,7 +141,9 @@ starpu_data_handle_t Matrix<T>::handle(Index i, Index j) const {
     throw ArgumentError("Matrix::handle", i < 0 || i >= mt() ? 1 : 2, i < 0 || i >= mt() ? "i" : "j",
                         "makes the tile (" + std::to_string(i) + ", " + std::to_string(j) + ") of " +
                             std::to_string(mt()) + "x" + std::to_string(nt()));
-  return op_ == Op::NoTrans ? grid_->handle(i0_ + i, j0_ + j) : grid_->handle(i0_ + j, j0_ + i);
+  auto* const tile = detail::MatrixAccess::handle(*this, i, j);
+  detail::unwritten::remove(tile);
+  return tile;
 }
 
 template <Scalar T>
@@ -161,7 +187,8 @@ Matrix<T> Matrix<T>::conjugate_transposed() const {
 
 template <Scalar T>
 bool Matrix<T>::overlaps(const Matrix& other) const {
-  if (grid_ == other.grid_ && grid_->share().is_distributed())  // also correct if this process owns no tile of either
+  // Also correct if this process owns no tile of either.
+  if (grid_ == other.grid_ && (!grid_->has_memory() || grid_->share().is_distributed()))
     return i0_ < other.i0_ + other.mt_ && other.i0_ < i0_ + mt_ && j0_ < other.j0_ + other.nt_ && other.j0_ < j0_ + nt_;
   const auto memory = [](const Matrix& x) { return x.grid_->memory(x.i0_, x.i0_ + x.mt_, x.j0_, x.j0_ + x.nt_); };
   return detail::overlap(memory(*this), memory(other));
@@ -170,13 +197,13 @@ bool Matrix<T>::overlaps(const Matrix& other) const {
 template <Scalar T>
 void Matrix<T>::start_write_back() const {
   detail::require_can_wait("Matrix::start_write_back");
-  grid_->write_back(i0_, i0_ + mt_, j0_, j0_ + nt_);
+  if (grid_->has_memory()) grid_->write_back(i0_, i0_ + mt_, j0_, j0_ + nt_);
 }
 
 template <Scalar T>
 void Matrix<T>::wait() const {
   detail::require_can_wait("Matrix::wait");
-  start_write_back();
+  grid_->write_back(i0_, i0_ + mt_, j0_, j0_ + nt_);
   grid_->wait_until_written_back();
   grid_->check(i0_, i0_ + mt_, j0_, j0_ + nt_);
 }

@@ -97,6 +97,11 @@ class ProductOps {
                  codelets::AddArgs{work(C.elements()), C.part, C.diagonal, real_diagonal && !C.is_whole(), beta},
                  C.owner);
   }
+  /// C ← A, as stored
+  void copy(const Tile& A, const Tile& C) {
+    sink_.submit(codelets::add(type_), {A.read(), {C.handle, STARPU_W}},
+                 codelets::AddArgs{work(C.elements()), C.part, C.diagonal, false, 0}, C.owner);
+  }
   /// C ← β C
   /// @param real_diagonal  whether to set the imaginary parts of the diagonal to 0
   void scale(const Number& beta, bool real_diagonal, const Tile& C) {

@@ -21,6 +21,7 @@
 #include "runtime/outstanding.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "unwritten.hpp"
 
 namespace tessera::detail {
 
@@ -108,7 +109,7 @@ struct TileGrid::WriteBack {
   static void its_turn(void* argument) {
     auto one = owned(argument);
     auto* const handle = one->handle;
-    if (!is_valid(handle, one->home) && has_value(handle)) fetch(std::move(one));
+    if (one->home >= 0 && !is_valid(handle, one->home) && has_value(handle)) fetch(std::move(one));
     starpu_data_release_on_node(handle, STARPU_ACQUIRE_NO_NODE);
   }
   static void fetched(void* argument) { owned(argument); }
@@ -159,20 +160,21 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
       element_size_(element_size), read_only_(read_only), share_(std::move(share)) {
   if (mt_ == 0 || nt_ == 0) mt_ = nt_ = 0;
   if (mt_ == 0) return;
+  if (data == nullptr && !share_.is_distributed()) home_ = -1;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
   const auto column = static_cast<std::size_t>(std::min(mb(), m())) * element_size;
   auto* const elsewhere = has_several_memories() ? tile_interface::pinned() : &starpu_interface_matrix_ops;
   const bool has_gpus = session_->machine().gpu_count() > 0;
-  if (has_gpus && !share_.is_distributed()) home_ = home_of(data_).value_or(STARPU_MAIN_RAM);
+  if (has_gpus && has_memory() && !share_.is_distributed()) home_ = home_of(data_).value_or(STARPU_MAIN_RAM);
   auto* const interface = has_gpus ? interface_of(memory(0, mt_, 0, nt_), home_, column) : elsewhere;
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
       auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
-      const bool mine = share_.is_mine(i, j);
+      const bool mine = share_.is_mine(i, j), stored = mine && has_memory();
       starpu_matrix_interface matrix{};
       matrix.id = STARPU_MATRIX_INTERFACE_ID;
-      if (mine) matrix.ptr = matrix.dev_handle = reinterpret_cast<std::uintptr_t>(address(i, j));
-      matrix.ld = static_cast<std::uint32_t>(mine ? ld : tile_m(i)), matrix.elemsize = element_size;
+      if (stored) matrix.ptr = matrix.dev_handle = reinterpret_cast<std::uintptr_t>(address(i, j));
+      matrix.ld = static_cast<std::uint32_t>(stored ? ld : tile_m(i)), matrix.elemsize = element_size;
       matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
       matrix.allocsize = allocation_size(static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size);
       starpu_data_register(&handle, mine ? home_ : -1, &matrix, mine ? interface : elsewhere);
@@ -180,6 +182,7 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
       codelets::take_failure(handle);
       starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have changed the default
       if (mine) tessera_sched_allow_fetching(handle);
+      if (!has_memory()) unwritten::add(handle);
       starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
     }
 }
@@ -191,7 +194,15 @@ TileGrid::~TileGrid() {
     --with_letter[static_cast<std::size_t>(letter_ - 'A')];
   }
   if (share_.is_distributed()) share_.processes->matrix_ends();
-  require_can_wait("Matrix::~Matrix");          // prints the reason and ends the program
+  require_can_wait("Matrix::~Matrix");  // prints the reason and ends the program
+  if (!has_memory()) {
+    for (auto* handle : handles_) {
+      unwritten::remove(handle);
+      codelets::take_failure(handle);
+      starpu_data_unregister_submit(handle);
+    }
+    return;
+  }
   if (!read_only_) write_back(0, mt_, 0, nt_);  // all at once: unregistering would fetch tiles one by one
   wait_until_written_back();
   for (Index j = 0; j < nt_; j++)
@@ -263,6 +274,7 @@ TileGrid::Memory TileGrid::memory(Index i0, Index i1, Index j0, Index j1) const 
   const auto rows = local_range(rows_, i0, i1, [&](Index i) { return share_.rows_before(i); }),
              columns = local_range(columns_, j0, j1, [&](Index j) { return share_.columns_before(j); });
   const auto bytes = [&](Index elements) { return static_cast<std::size_t>(elements) * element_size_; };
+  if (!has_memory()) return {nullptr, 0, 0, 0};
   return {data_ + bytes(rows.first + columns.first * ld_), bytes(rows.count), bytes(ld_),
           rows.count > 0 ? columns.count : 0};
 }

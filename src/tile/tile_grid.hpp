@@ -22,6 +22,7 @@ class Session;
 class TileGrid {
  public:
   /// Registers the tiles. Arguments as for Matrix, already checked.
+  /// @param data  null: the tiles have no memory
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
            TileSize tile, bool read_only, EdgeTiles at_the_edges = EdgeTiles::Ragged);
   /// The same, with arbitrary boundaries between rows and columns of tiles.
@@ -50,6 +51,8 @@ class TileGrid {
   const Edges& rows() const noexcept { return rows_; }        ///< how the rows are cut
   const Edges& columns() const noexcept { return columns_; }  ///< how the columns are cut
   bool read_only() const noexcept { return read_only_; }
+  /// Whether the tiles have memory of the caller, to which they return.
+  bool has_memory() const noexcept { return home_ >= 0; }
   const Share& share() const noexcept { return share_; }
   Session& session() const noexcept { return *session_; }
   const std::shared_ptr<Session>& shared_session() const noexcept { return session_; }
@@ -73,6 +76,7 @@ class TileGrid {
   char letter() const noexcept { return letter_; }
 
   /// Starts writing back the tiles [i0, i1) × [j0, j1), each as soon as the tasks submitted so far no longer use it.
+  /// Tiles without memory only take their turn, so that `wait_until_written_back` waits for these tasks.
   void write_back(Index i0, Index i1, Index j0, Index j1) noexcept;
   /// Waits for all tiles that `write_back` was called for.
   void wait_until_written_back();
@@ -103,7 +107,7 @@ class TileGrid {
   std::byte* data_;
   Edges rows_, columns_;
   Index ld_, mt_, nt_;
-  int home_;  ///< the memory node of the caller's memory
+  int home_;  ///< the memory node of the caller's memory; -1: there is none
   std::size_t element_size_;
   bool read_only_;
   bool private_ = false, only_a_triangle_ = false, of_program_ = false;
@@ -116,6 +120,11 @@ struct MatrixAccess {
   template <Scalar T>
   static TileGrid& grid(const Matrix<T>& A) {
     return *A.grid_;
+  }
+  /// The handle of a tile of a view.
+  template <Scalar T>
+  static starpu_data_handle_t handle(const Matrix<T>& A, Index i, Index j) {
+    return A.op_ == Op::NoTrans ? A.grid_->handle(A.i0_ + i, A.j0_ + j) : A.grid_->handle(A.i0_ + j, A.j0_ + i);
   }
   /// The session of the tiles, which is that of the process. Saves a look-up.
   /// @throws RuntimeError in a forked child

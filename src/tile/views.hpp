@@ -10,6 +10,7 @@
 #include "tile.hpp"
 #include "tiling/region.hpp"
 #include "tiling/triangle_owners.hpp"
+#include "unwritten.hpp"
 
 /// A matrix as an algorithm sees it: its tiles with their owners. Views of registered matrices find the owners
 /// themselves.
@@ -116,7 +117,7 @@ class ResultView {
     Tile tile = tile_of(C_, i, j, owners_.of(i, j));
     if (region_.on_diagonal(i, j)) tile.part = region_.part;
     tile.diagonal = region_.first_row(j, C_.nb());
-    tile.keeps_rest = keeps_rest_;
+    tile.keeps_rest = keeps_rest_ && !detail::unwritten::contain(tile.handle);
     return tile;
   }
 

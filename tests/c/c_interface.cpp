@@ -10,6 +10,7 @@
 #include "codelets/host_blas.hpp"
 #include "support/matrices.hpp"
 #include "support/runtime.hpp"
+#include "support/tiled.hpp"
 
 namespace tessera::test::c_interface_cpp {
 namespace {
@@ -114,6 +115,47 @@ TEST(CInterfaceViews, ShareTheTiles) {
                 ld);
   host::herk<T>(Uplo::Lower, Op::NoTrans, m, k, -1, &expected(tile, 0), ld, 1, &expected(tile, tile), ld);
   EXPECT_TRUE(A.equals(expected));
+}
+
+TEST(CInterfaceWithoutMemory, ChecksArguments) {
+  char memory = 0;
+  auto* matrix = reinterpret_cast<tessera_matrix*>(&memory);  // must become null
+  EXPECT_EQ(tessera_matrix_create_without_memory('q', 4, 4, 2, 2, &matrix), -1);
+  EXPECT_EQ(matrix, nullptr);
+  EXPECT_EQ(tessera_matrix_create_without_memory('d', -4, 4, 2, 2, &matrix), -2);
+  EXPECT_EQ(tessera_matrix_create_without_memory('d', 4, -4, 2, 2, &matrix), -3);
+  EXPECT_EQ(tessera_matrix_create_without_memory('d', 4, 4, -2, 2, &matrix), -4);
+  EXPECT_EQ(tessera_matrix_create_without_memory('d', 4, 4, 2, -2, &matrix), -5);
+  EXPECT_STREQ(tessera_last_error(), "tessera_matrix_create_without_memory: argument 5 (nb) is -2, must be at least 0");
+  EXPECT_EQ(tessera_matrix_create_without_memory('d', 4, 4, 2, 2, nullptr), -6);
+  EXPECT_EQ(tessera_copy_submit(nullptr, nullptr), -2);
+}
+
+TEST(CInterfaceWithoutMemory, CarriesAResultFromCallToCall) {
+  constexpr Index n = 2 * tile + 3;
+  const auto A = integer_matrix<double>(1, n, n);
+  HostMatrix<double> D(n, n), product(n, n), expected(n, n);
+  const double one = 1, zero = 0;
+  tessera_matrix *a = nullptr, *c = nullptr, *d = nullptr, *other = nullptr;
+  ASSERT_EQ(tessera_matrix_create('d', const_cast<double*>(A.data()), n, n, A.ld(), tile, tile, &a), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create('d', D.data(), n, n, D.ld(), tile, tile, &d), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create_without_memory('d', n, n, tile, tile, &c), TESSERA_SUCCESS);
+  ASSERT_EQ(tessera_matrix_create_without_memory('s', n, n, tile, tile, &other), TESSERA_SUCCESS);
+  EXPECT_EQ(tessera_copy_submit(c, d), -1);
+  EXPECT_STREQ(tessera_last_error(),
+               "tessera_copy_submit: argument 1 (A) is a matrix without memory, and its tile (0, 0) is read before "
+               "anything has written it");
+  EXPECT_EQ(tessera_copy_submit(a, other), -1);
+  EXPECT_EQ(tessera_gemm_submit(TESSERA_NO_TRANS, TESSERA_NO_TRANS, &one, a, a, &zero, c), TESSERA_SUCCESS);
+  EXPECT_EQ(tessera_matrix_wait(c), TESSERA_SUCCESS);
+  EXPECT_EQ(tessera_copy_submit(c, d), TESSERA_SUCCESS);
+  EXPECT_EQ(tessera_matrix_wait(d), TESSERA_SUCCESS);
+  host_product<double>({Op::NoTrans, Op::NoTrans, one, A, A, zero}, product);
+  EXPECT_TRUE(D.equals(product));
+  EXPECT_EQ(tessera_gemm_submit(TESSERA_NO_TRANS, TESSERA_NO_TRANS, &one, a, c, &zero, d), TESSERA_SUCCESS);
+  for (auto* matrix : {a, c, d, other}) EXPECT_EQ(tessera_matrix_destroy(matrix), TESSERA_SUCCESS);
+  host_product<double>({Op::NoTrans, Op::NoTrans, one, A, product, zero}, expected);
+  EXPECT_TRUE(D.equals(expected));
 }
 
 TEST(CInterfaceInit, NestsWithFinalize) {

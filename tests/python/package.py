@@ -16,7 +16,7 @@ import unittest
 import numpy as np
 
 import tessera
-from tessera import _arrays, _library
+from tessera import _arrays, _dlpack, _library, _matrix
 
 source, version = pathlib.Path(sys.argv[1]), sys.argv[2]
 KINDS = [np.dtype(letter) for letter in "fdFD"]
@@ -87,6 +87,152 @@ class OnGpu(Case):
                       lambda: tessera.trsm(a, a), lambda: tessera.inv(a), lambda: tessera.lu_solve((a, [0] * 4), a)):
             with self.assertRaisesRegex(tessera.ArgumentError, "is in memory of a GPU"):
                 wrong()
+
+
+class OtherArray:
+    """An array of another library, which offers only DLPack, through that of NumPy."""
+
+    def __init__(self, array):
+        self.array, self.shape, self.ndim = array, array.shape, array.ndim
+
+    def __dlpack__(self, *, stream=None):
+        return self.array.__dlpack__(stream=stream)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def __array_namespace__(self):
+        return OtherLibrary
+
+
+class OtherLibrary:
+    @staticmethod
+    def from_dlpack(x):
+        return OtherArray(np.from_dlpack(x))
+
+
+class OnAnotherDevice(OtherArray):
+    def __dlpack_device__(self):
+        return (10, 0)
+
+
+class ThroughDlpack(Case):
+    def test_new_results_are_of_the_same_library(self):
+        for kind, storage in itertools.product(KINDS, STORAGE[:4]):
+            a, b = make(4, 3, kind, storage), make(3, 5, kind)
+            c = tessera.gemm(OtherArray(a), b)
+            self.assertIsInstance(c, OtherArray)
+            self.near(c.array, a @ b)
+        x = tessera.solve(np.eye(4) * 2, b=OtherArray(np.ones(4)))
+        self.near(x.array, np.full(4, 0.5))
+        lu, pivots = tessera.lu_factor(OtherArray(np.eye(3)))
+        self.near(tessera.lu_solve((lu.array, pivots.array), np.ones(3)), np.ones(3))
+
+    def test_outputs_are_changed_in_place(self):
+        for kind, storage in itertools.product(KINDS, STORAGE):
+            a, b, c = make(4, 3, kind), make(3, 5, kind), make(4, 5, kind, storage)
+            expected, out = a @ b + 2 * c, OtherArray(c)
+            self.assertIs(tessera.gemm(a, OtherArray(b), c=out, beta=2), out)
+            self.near(c, expected)
+        a, b = make(6, 6, np.dtype("d")) + 8 * np.eye(6), make(6, 2, np.dtype("d"), "F")
+        x = tessera.solve(a, OtherArray(b), overwrite_b=True)
+        self.near(a @ x.array, a @ b)  # in the memory of b
+        self.assertEqual(x.array.ctypes.data, b.ctypes.data)
+
+    def test_what_is_refused(self):
+        a = make(4, 4, np.dtype("d"))
+        with self.assertRaisesRegex(tessera.ArgumentError, r"gemm: a is on device \(10, 0\) of DLPack, must be"):
+            tessera.gemm(OnAnotherDevice(a), a)
+
+    def test_memory_lives_as_long_as_it_is_seen(self):
+        array = np.ones((3, 3))
+        before = sys.getrefcount(array)
+        seen = _dlpack.viewed(OtherArray(array))
+        self.assertEqual(seen.ctypes.data, array.ctypes.data)
+        self.assertGreater(sys.getrefcount(array), before)
+        del seen
+        self.assertEqual(sys.getrefcount(array), before)
+
+
+class Chains(Case):
+    def test_products_without_memory(self):
+        for kind, storage in itertools.product(KINDS, STORAGE[:4]):
+            a, b, c = make(7, 5, kind, storage), make(5, 7, kind), make(7, 7, kind, storage)
+            expected = (a @ b) @ (a @ b) + 2 * c
+            x = tessera.Matrix.without_memory((7, 7), kind, 3)
+            x.gemm(tessera.Matrix(a, 3), tessera.Matrix(b, 3))
+            out = tessera.Matrix(c, 3)
+            out.gemm(x, x, beta=2)
+            out.wait()
+            self.near(c, expected)
+            self.near(x.to_numpy(), a @ b)
+            self.near((x.H @ x).to_numpy(), (a @ b).conj().T @ (a @ b))
+            self.near(x.T.to_numpy(), (a @ b).T)
+            self.assertEqual((x.H.shape, x.T.T.shape, x.dtype), ((7, 7), (7, 7), kind))
+
+    def test_triangles(self):
+        for kind, uplo in itertools.product(KINDS, "LU"):
+            a, b, c = make(7, 4, kind, "F"), make(7, 4, kind, "F"), make(7, 7, kind, "F")
+            A, B, zero = tessera.Matrix(a, 3), tessera.Matrix(b, 3), np.zeros((7, 7), kind)
+            mine = np.tri(7, dtype=bool) if uplo == "L" else np.tri(7, dtype=bool).T
+            for name, factors, expected in (("syrk", (A,), a @ a.T), ("herk", (A,), a @ a.conj().T),
+                                            ("syr2k", (A, B), a @ b.T + b @ a.T),
+                                            ("her2k", (A, B), a @ b.conj().T + b @ a.conj().T),
+                                            ("gemmt", (A, B.T), a @ b.T)):
+                x = tessera.Matrix.without_memory((7, 7), kind, 3)
+                x.copy(tessera.Matrix(c, 3))
+                getattr(x, name)(*factors, beta=2, uplo=uplo)
+                if name.startswith("her") and kind.kind == "c":
+                    expected = expected + np.diag(-2j * c.diagonal().imag)  # a Hermitian diagonal is real
+                self.near(np.where(mine, x.to_numpy(), zero), np.where(mine, expected + 2 * c, zero), name)
+            full = np.where(mine, c, c.T)
+            x = tessera.Matrix.without_memory((7, 4), kind, 3)
+            x.symm(tessera.Matrix(c, 3), B, uplo=uplo)
+            self.near(x.to_numpy(), full @ b)
+            full = np.where(mine, c, c.conj().T)
+            np.fill_diagonal(full, full.diagonal().real)
+            x.hemm(tessera.Matrix(c, 3), B, uplo=uplo)
+            self.near(x.to_numpy(), full @ b)
+            triangle = np.where(mine, c, zero) + 8 * np.eye(7, dtype=kind)
+            x.copy(B)
+            x.trmm(tessera.Matrix(triangle, 3), uplo=uplo)
+            x.trsm(tessera.Matrix(triangle, 3), uplo=uplo, alpha=2)
+            self.near(x.to_numpy(), 2 * b)
+
+    def test_solves(self):
+        for kind, uplo in itertools.product(KINDS, "LU"):
+            a, b = make(7, 7, kind), make(7, 2, kind, "F")
+            a = a @ a.conj().T + 7 * np.eye(7, dtype=kind)
+            factor = tessera.Matrix(a.copy(order="F"), 3)
+            info, x = factor.potrf(uplo=uplo), tessera.Matrix(b.copy(order="F"), 3)
+            x.potrs(factor, uplo=uplo)
+            self.assertEqual(info.wait(), 0)
+            self.near(a @ x.to_numpy(), b)
+        self.assertEqual(tessera.Matrix(-np.eye(3)).potrf().wait(), 1)
+
+    def test_other_libraries(self):
+        c = np.zeros((4, 4))
+        out = tessera.Matrix(OtherArray(c), 2)
+        out.gemm(tessera.Matrix(OtherArray(np.eye(4)), 2), tessera.Matrix(np.ones((4, 4)), 2))
+        out.wait()
+        self.near(c, np.ones((4, 4)))
+
+    def test_what_is_refused(self):
+        a, x = tessera.Matrix(np.ones((4, 4)), 2), tessera.Matrix.without_memory((4, 4), tile=2)
+        refusals = {
+            "gemm: a is a matrix without memory, and its tile \\(0, 0\\) is read": lambda: a.gemm(x, x),
+            "gemm: a is of type ndarray, must be a Matrix": lambda: a.gemm(np.ones((4, 4)), x),
+            "gemm: trans_a is 'X'": lambda: a.gemm(a, a, trans_a="X"),
+            "Matrix: array must be an array with two dimensions": lambda: tessera.Matrix(np.ones(4)),
+            "Matrix: array must be writable": lambda: tessera.Matrix(np.ones((8, 8))[::2, ::2]),
+            "Matrix: m is -1": lambda: tessera.Matrix.without_memory((-1, 1)),
+            "copy: b has 4 rows": lambda: x.copy(tessera.Matrix(np.ones((2, 4)), 2)),
+        }
+        for text, call in refusals.items():
+            with self.assertRaisesRegex(tessera.ArgumentError, text):
+                call()
+        with self.assertRaisesRegex(TypeError, "Matrix: elements of int"):
+            tessera.Matrix(np.ones((2, 2), int))
 
 
 class Products(Case):
@@ -403,7 +549,7 @@ class Errors(Case):
         self.refused("gemm: a has 1 dimensions, must have 2", tessera.gemm, A[0], B)
         self.refused("gemm: trans_a is 'X', must be one of N, T, C", tessera.gemm, A, B, trans_a="X")
         self.refused("gemm: c has elements of type float32, must have float64", tessera.gemm, A, B, C.astype("f"))
-        self.refused("gemm: c is of type list, must be a NumPy array", tessera.gemm, A, B, C.tolist())
+        self.refused("gemm: c is of type list, must be an array of NumPy or another library", tessera.gemm, A, B, C.tolist())
         self.refused("gemm: alpha is 1j, must be real here", tessera.gemm, A, B, alpha=1j)
         self.refused("herk: beta is 1j, must be real here", tessera.herk, A + 0j, np.eye(4) + 0j, beta=1j)
         with self.assertRaisesRegex(tessera.ArgumentError, "^gemm: beta is .*1j.*, must be real here"):
@@ -548,6 +694,10 @@ class Library(Case):
         self.assertFalse(missing, "ROUTINES in src/python/tessera/_library.py lacks these of tessera.h")
         self.assertEqual(table, wanted)
         self.assertEqual(_library.functions_by_type.keys(), wanted.keys())
+        for routine, arguments in _matrix.ROUTINES.items():
+            parameters = re.search(rf"tessera_{routine}_submit\(([^)]*)\)", header)[1].split(",")
+            names = [re.search(r"\w+$", p)[0].replace("result", "info") for p in parameters]
+            self.assertEqual([name.split(":")[-1] for name in arguments.split()], names)
         names = {"C": "TESSERA_CONJ_TRANS", "N": "TESSERA_NO_TRANS", "T": "TESSERA_TRANS"}
         values = prototypes.enumerators(header)
         self.assertEqual(_library.OPTIONS["op"], {letter: values[name] for letter, name in names.items()})

@@ -91,7 +91,8 @@ struct Range {
   }
 };
 
-/// Matrices of all shapes that two dimensions form, with their tiles and their expected values.
+/// Matrices of all shapes that two dimensions form, with their tiles and their expected values. Some of them have no
+/// memory while the program runs.
 template <Scalar T>
 class RandomProgram {
  public:
@@ -110,6 +111,11 @@ class RandomProgram {
     for (std::size_t i = 0; i < memory_.size(); i++) {
       const TileSize tile{dimensions_[shapes_[i].rows].tile, dimensions_[shapes_[i].columns].tile};
       tiled_.push_back(kinds_[i] == Kind::Any ? tiled(memory_[i], tile) : tiled(std::as_const(memory_[i]), tile));
+      without_memory_.push_back(random_.integer(0, 2) == 0);
+      if (!without_memory_.back()) continue;
+      const Matrix<T> filled(memory_[i].m(), memory_[i].n(), tile);
+      copy(tiled_.back(), filled);
+      tiled_.back() = filled;
     }
   }
 
@@ -149,6 +155,8 @@ class RandomProgram {
 
   /// Waits in one of several ways, then compares all matrices with their expected values.
   ::testing::AssertionResult finish() {
+    for (std::size_t x = 0; x < memory_.size(); x++)
+      if (without_memory_[x]) copy(tiled_[x], tiled(memory_[x], {tiled_[x].mb(), tiled_[x].nb()}));
     if (random_.coin()) {
       for (const auto& matrix : tiled_) matrix.wait();
     } else {
@@ -280,6 +288,7 @@ class RandomProgram {
   std::vector<Shape> shapes_;
   std::vector<Kind> kinds_;
   std::vector<HostMatrix<T>> memory_, expected_;
+  std::vector<bool> without_memory_;
   std::string log_;
   std::vector<Matrix<T>> tiled_;  // last, so that it is destroyed before the memory
 };

@@ -149,7 +149,8 @@ class Output:
     def __init__(self, routine, name, array, shape, kind):
         array = located(routine, name, array)
         if not isinstance(array, np.ndarray):
-            raise ArgumentError(routine, name, f"is of type {type(array).__name__}, must be a NumPy array")
+            raise ArgumentError(routine, name, f"is of type {type(array).__name__}, must be an array of NumPy or another "
+                                "library")
         matrix(routine, name, array, shape)
         if array.dtype != kind:
             raise ArgumentError(routine, name, f"has elements of type {array.dtype}, must have {kind}")

@@ -1,24 +1,30 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays in memory of a GPU, of CuPy, PyTorch, Numba and others that have `__cuda_array_interface__`."""
+"""Arrays of other libraries: in memory of a GPU, of CuPy, PyTorch, Numba and others that have `__cuda_array_interface__`, or
+anywhere, of those that have `__dlpack__`."""
 import ctypes
 import functools
 import types
 
 import numpy as np
 
+from . import _dlpack
 from ._library import ArgumentError
 
 # The functions that change such arrays in place and touch no element in Python.
 IN_PLACE = ("gemm", "gemmt", "symm", "hemm", "syrk", "herk", "syr2k", "her2k", "trmm", "trsm", "cholesky", "cho_solve",
-            "lu_factor", "lu_solve", "solve_triangular", "laswp")
+            "lu_factor", "lu_solve", "solve_triangular", "laswp", "Matrix")
 
 
-class OnGpu(np.ndarray):
-    """The shape, strides and address of an array. NumPy must not touch its elements."""
+class Foreign(np.ndarray):
+    """An array of another library, as NumPy sees it."""
     owner, place = None, ()  # the caller's array; the routine and the argument
 
     def __array_finalize__(self, other):
         self.owner, self.place = getattr(other, "owner", None), getattr(other, "place", ())
+
+
+class OnGpu(Foreign):
+    """The shape, strides and address of an array. NumPy must not touch its elements."""
 
     def refuse_copy(self):
         raise ArgumentError(*self.place, "is in memory of a GPU, where no copies are made: it must have the type of the "
@@ -32,26 +38,43 @@ def wait_for(stream):
 
 
 def located(routine, name, x):
-    """x, or if it is on a GPU, where it is."""
-    described = getattr(x, "__cuda_array_interface__", None)
-    if described is None or isinstance(x, OnGpu):
+    """x, or if it is of another library, where it is."""
+    if isinstance(x, Foreign):
         return x
-    if routine not in IN_PLACE or described.get("mask") is not None:
+    described = getattr(x, "__cuda_array_interface__", None)
+    if described is None and not _dlpack.offers(x):
+        return x
+    on_host = described is None and _dlpack.is_on_host(x)
+    if not on_host and (routine not in IN_PLACE or (described or {}).get("mask") is not None):
         raise ArgumentError(routine, name, "is in memory of a GPU, and masked or nothing that this function takes there")
-    wait_for(described.get("stream"))
-    known = {key: described[key] for key in ("shape", "typestr", "data", "strides") if described.get(key) is not None}
-    place = np.asarray(types.SimpleNamespace(__array_interface__={**known, "version": 3})).view(OnGpu)
+    if described is None and not on_host and not _dlpack.is_on_gpu(x):
+        raise ArgumentError(routine, name, f"is on device {x.__dlpack_device__()} of DLPack, must be on the host or on a GPU "
+                            "that CUDA drives")
+    if described is None:
+        place = _dlpack.viewed(x)
+    else:
+        wait_for(described.get("stream"))
+        known = {key: described[key] for key in ("shape", "typestr", "data", "strides") if described.get(key) is not None}
+        place = np.asarray(types.SimpleNamespace(__array_interface__={**known, "version": 3}))
+    place = place.view(Foreign if on_host else OnGpu)
     place.owner, place.place = x, (routine, name)
     return place
 
 
-def returning_owners(function):
-    """The function with the caller's arrays in its results, instead of where they are."""
-    def owner(x):
-        return x.owner if isinstance(x, OnGpu) else x
+def returning_arrays_like_given(function):
+    """The function with the caller's arrays in its results, instead of where they are. If an argument is an array in host
+    memory that offers DLPack, new arrays are of its library, too."""
+    def given_back(x, example):
+        if isinstance(x, Foreign):
+            return x.owner
+        return x if example is None or not isinstance(x, np.ndarray) else _dlpack.as_in(example, x)
 
     @functools.wraps(function)
     def wrapped(*arguments, **options):
         results = function(*arguments, **options)
-        return tuple(map(owner, results)) if isinstance(results, tuple) else owner(results)
+        given = (x for x in (*arguments, *options.values()) if _dlpack.offers(x) and _dlpack.is_on_host(x))
+        example = next(given, None)
+        if isinstance(results, tuple):
+            return tuple(given_back(x, example) for x in results)
+        return given_back(results, example)
     return wrapped
