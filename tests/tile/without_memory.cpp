@@ -10,6 +10,8 @@
 #include <tessera/matrix.hpp>
 
 #include "common/failure.hpp"
+#include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
 #include "support/error_of.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
@@ -93,6 +95,32 @@ TYPED_TEST(MatricesWithoutMemory, CarryResultsFromCallToCall) {
     gemm<T>(Op::NoTrans, Op::NoTrans, T(1), tiled(this->A_, tile), tiled(this->B_, tile), T(1), X);  // adds to them
     EXPECT_TRUE(this->values(X.conjugate_transposed().conjugate_transposed())(0, 0) == T(2) * AB(0, 0));
   }
+}
+
+/// Bytes that devices have sent to the host since the last call. StarPU resets its counters when they are read.
+std::size_t sent_home() {
+  std::size_t bytes = 0;
+  for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
+    starpu_profiling_bus_info info{};
+    starpu_bus_get_profiling_info(bus, &info);
+    if (starpu_bus_get_dst(bus) == STARPU_MAIN_RAM) bytes += info.transferred_bytes;
+  }
+  return bytes;
+}
+
+TYPED_TEST(MatricesWithoutMemory, StayOnTheDevice) {
+  using T = TypeParam;
+  if (detail::session()->machine().gpu_count() != 1) GTEST_SKIP() << "several devices may share tiles through the host";
+  const auto A = tiled(this->A_, tile), B = tiled(this->B_, tile);
+  const auto X = this->without_memory(), Y = this->without_memory();
+  sent_home();
+  gemm<T>(Op::NoTrans, Op::NoTrans, T(1), A, B, T(0), X);
+  gemm<T>(Op::NoTrans, Op::NoTrans, T(1), X, B, T(0), Y);
+  trmm<T>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, T(1), A, Y);
+  for (const auto* matrix : {&X, &Y}) matrix->wait();
+  EXPECT_EQ(sent_home(), 0u);
+  this->values(Y);
+  EXPECT_EQ(sent_home(), static_cast<std::size_t>(size * size) * sizeof(T));
 }
 
 TYPED_TEST(MatricesWithoutMemory, LiveAsLongAsTheirTasks) {

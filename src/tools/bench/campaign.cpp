@@ -221,7 +221,7 @@ class Campaign {
     start_runtime(configuration);
     const auto plan = routine.plan_of(problem);
     result.tile_m = plan.tile.m, result.tile_n = plan.tile.n, result.tile_k = plan.tile.k;
-    if (routine.is_planned_whole()) result.predicted = plan.seconds;
+    if (routine.is_planned_whole() && problem.chain == 1) result.predicted = plan.seconds;
     result.cpus = cpu_workers(), result.policy = policy(), result.placement = tools::placement_name(placement());
     const auto call = [&] { routine.run_tessera(problem, operands_->get()); };
     time(result, call, [] { reset_statistics(); });

@@ -96,6 +96,7 @@ std::string say_calls(const Options& options) {
                                     {&Takes::diag, "diag " + letter(p.diag)}})
     if (std::ranges::any_of(options.routines, [takes = takes](const auto* r) { return r->takes().*takes; }))
       text += word + ", ";
+  if (p.chain > 1) text += fmt::format("chains of {} calls, ", p.chain);
   return text + fmt::format("alpha {}, beta {}, padding {}, {} memory; first call + {} + {} calls", number(p.alpha),
                             number(p.beta), p.ld_pad, options.memory(), options.warmup, options.repeat);
 }

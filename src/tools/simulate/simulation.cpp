@@ -134,7 +134,8 @@ Outcome simulate(const Options& options, const Run& run) {
   const auto plan = run.routine->plan_of(run.problem);
   const auto tile = options.slices > 0 ? slices_of(run.problem, options.slices) : plan.tile;
   outcome.tile_m = tile.m, outcome.tile_n = tile.n, outcome.tile_k = tile.k;
-  if (options.slices == 0 && run.routine->is_planned_whole()) outcome.predicted = plan.seconds;
+  if (options.slices == 0 && run.problem.chain == 1 && run.routine->is_planned_whole())
+    outcome.predicted = plan.seconds;
   outcome.policy = policy(), outcome.placement = tools::placement_name(placement());
   std::optional<EndlessLoop> loop;
   if (options.beside > 0) {

@@ -19,6 +19,7 @@ struct Problem {
   std::complex<double> alpha = 1.1, beta = 0.3;
   Index ld_pad = 0;  ///< elements between the end of a column and the start of the next one
   std::uint64_t seed = 1;
+  Index chain = 1;      ///< calls in a row on the same matrices, of which only the last result returns to memory
   bool on_gpu = false;  ///< the operands are in the memory of the first GPU
 };
 

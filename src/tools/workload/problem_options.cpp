@@ -41,6 +41,9 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   app.add_option("--alpha", typed.alpha, "a number, or RE,IM (1.1)")->type_name("X");
   app.add_option("--beta", typed.beta, "a number, or RE,IM (0.3)")->type_name("X");
   app.add_option("--ld-pad", typed.ld_pad, "elements of padding between columns (0)")->type_name("P")->check(size);
+  app.add_option("--chain", typed.chain, "gemm: calls on the same matrices, waiting only for the last one (1)")
+      ->type_name("N")
+      ->check(tools::whole_number(1, 1000));
   app.add_option("--memory", typed.memory,
                  "pinned, pageable, or device: that of the first GPU (pinned if there are GPUs)")
       ->type_name("KIND");
@@ -154,7 +157,7 @@ std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typ
   common.uplo = one_of("--uplo", typed.uplo, "ul") == 'l' ? Uplo::Lower : Uplo::Upper;
   common.diag = one_of("--diag", typed.diag, "un") == 'n' ? Diag::NonUnit : Diag::Unit;
   common.alpha = parse_scalar("--alpha", typed.alpha), common.beta = parse_scalar("--beta", typed.beta);
-  common.ld_pad = typed.ld_pad, common.seed = typed.seed, common.on_gpu = chosen.on_gpu;
+  common.ld_pad = typed.ld_pad, common.chain = typed.chain, common.seed = typed.seed, common.on_gpu = chosen.on_gpu;
 
   std::vector<Problem> shapes;
   if (app.count("--m") + app.count("--n") + app.count("--k") > 0) {

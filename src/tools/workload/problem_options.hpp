@@ -16,7 +16,7 @@ struct TypedProblem {
   std::vector<std::string> sizes{"4096"};  ///< N, MxN or MxNxK
   Index m = 0, n = 0, k = 0;
   std::string trans_a = "n", trans_b = "n", side = "l", uplo = "l", diag = "n", alpha = "1.1", beta = "0.3", memory;
-  Index ld_pad = 0;
+  Index ld_pad = 0, chain = 1;
   std::uint64_t seed = 1;
 };
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+#include <vector>
+
 #include "plan/plans.hpp"
 #include "workload/typed_routine.hpp"
 
@@ -18,7 +21,10 @@ class Product final : public TypedRoutine<Product> {
   template <Scalar T>
   Equation<T> equation(const Call<T>& c) const {
     const Operand<T> A{.op = c.op_a, .data = c.A, .ld = c.lda}, B{.op = c.op_b, .data = c.B, .ld = c.ldb};
-    return {c.m, c.n, c.terms(c.k), {{c.alpha, A, B}}, c.beta, c.before(), c.result(), c.C};
+    std::vector<Term<T>> terms;  // one of each call, the last one first
+    T beta(1);
+    for (Index i = 0; i < c.chain; i++, beta *= c.beta) terms.push_back({beta * c.alpha, A, B});
+    return {c.m, c.n, c.terms(c.k), std::move(terms), beta, c.before(), c.result(), c.C};
   }
 };
 

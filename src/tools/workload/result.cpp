@@ -77,7 +77,7 @@ nlohmann::ordered_json to_json(const Result& r) {
   json["side"] = known(letter(p.side), takes.side), json["uplo"] = known(letter(p.uplo), takes.uplo);
   json["diag"] = known(letter(p.diag), takes.diag);
   json["alpha"] = scalar(p.alpha), json["beta"] = known(scalar(p.beta), takes.beta);
-  json["ld_pad"] = p.ld_pad, json["repeat"] = r.repeat, json["seed"] = p.seed;
+  json["ld_pad"] = p.ld_pad, json["chain"] = p.chain, json["repeat"] = r.repeat, json["seed"] = p.seed;
   json["links"] = r.activity ? tools::links_json(*r.activity) : nullptr;
   json["scheduling"] = r.activity ? tools::scheduling_json(*r.activity) : nullptr;
   return json;

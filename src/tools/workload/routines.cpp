@@ -55,12 +55,13 @@ std::string BlasRoutine::why_not(const Problem& p) const {
         (kind == blas::FactorKind::Real || !is_complex_type(p.type)))
       return fmt::format("{}: '{},{}' is complex, but {}{} takes a real number", option, value.real(), value.imag(),
                          p.type, name());
+  if (p.chain > 1 && which_ != blas::Routine::gemm) return fmt::format("--chain: only for gemm, not for {}", name());
   return "";
 }
 
 double BlasRoutine::flops(const Problem& p) const {
   if (p.alpha == 0.0) return 0;
-  return with_call(which_, p, [](const blas::Call& call) { return blas::flops(call); });
+  return static_cast<double>(p.chain) * with_call(which_, p, [](const blas::Call& call) { return blas::flops(call); });
 }
 
 blas::Traffic BlasRoutine::traffic(const Problem& p) const {

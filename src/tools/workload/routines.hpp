@@ -106,7 +106,9 @@ class BlasRoutine : public Routine {
   double flops(const Problem& problem) const final;
   blas::Traffic traffic(const Problem& problem) const final;
   Shapes shapes(const Problem& problem) const final;
-  double growth(const Problem& problem) const override { return std::abs(problem.beta); }
+  double growth(const Problem& problem) const override {
+    return std::pow(std::abs(problem.beta), static_cast<double>(problem.chain));
+  }
   void run_tessera(const Problem& problem, const Operands& operands) const final;
   void run_openblas(const Problem& problem, const Operands& operands) const final;
   void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const final;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls of every routine in every library.
+#include <tessera/blas3.hpp>
+#include <tessera/matrix.hpp>
+
 #include "workload/libraries.hpp"
 #include "workload/typed_routine.hpp"
 
@@ -40,10 +43,26 @@ void call(const auto& library, blas::Routine routine, const bench::Call<T, Size>
 
 template <typename Library>
 void BlasRoutine::run(const Library& library, const Problem& p, const Operands& o) const {
-  with_typed<typename Library::Size>(p, shapes(p), o, [&](const auto& c) { call(library, which_, c); });
+  with_typed<typename Library::Size>(p, shapes(p), o, [&](const auto& c) {
+    for (Index i = 0; i < p.chain; i++) call(library, which_, c);
+  });
 }
 
-void BlasRoutine::run_tessera(const Problem& p, const Operands& o) const { run(Ours{}, p, o); }
+void BlasRoutine::run_tessera(const Problem& p, const Operands& o) const {
+  if (p.chain == 1) return run(Ours{}, p, o);
+  const auto tile = plan_of(p).tile;
+  with_typed<Index>(p, shapes(p), o, [&]<Scalar T>(const bench::Call<T, Index>& c) {
+    const auto factor = [](const T* data, Op op, Index rows, Index columns, Index ld, TileSize cut) {
+      if (op == Op::NoTrans) return Matrix<T>(data, rows, columns, ld, cut);
+      return Matrix<T>(data, columns, rows, ld, {cut.columns, cut.rows});
+    };
+    const auto A = factor(c.A, c.op_a, c.m, c.k, c.lda, {tile.m, tile.k}),
+               B = factor(c.B, c.op_b, c.k, c.n, c.ldb, {tile.k, tile.n});
+    const Matrix<T> C(c.C, c.m, c.n, c.ldc, {tile.m, tile.n});
+    for (Index i = 0; i < c.chain; i++) gemm<T>(c.op_a, c.op_b, c.alpha, A, B, c.beta, C);
+    C.wait();
+  });
+}
 void BlasRoutine::run_openblas(const Problem& p, const Operands& o) const { run(HostBlas{}, p, o); }
 void BlasRoutine::run_cublasxt([[maybe_unused]] cublasXtContext* handle, [[maybe_unused]] const Problem& p,
                                [[maybe_unused]] const Operands& o) const {

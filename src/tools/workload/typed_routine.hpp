@@ -27,6 +27,7 @@ struct Call {
   T* C;
   Size ldc;
   std::uint64_t seed;
+  Size chain;
 
   bool left() const { return side == Side::Left; }
   /// No products are added if α = 0.
@@ -43,7 +44,7 @@ auto with_typed(const Problem& p, const Shapes& s, const Operands& o, Function f
     return function(Call<T, Size>{p.op_a, p.op_b, p.side, p.uplo, p.diag, size(p.m), size(p.n), size(p.k),
                                   tools::scalar_cast<T>(p.alpha), tools::scalar_cast<T>(p.beta),
                                   static_cast<const T*>(o.A), size(s.A.ld), static_cast<const T*>(o.B), size(s.B.ld),
-                                  static_cast<T*>(o.C), size(s.C.ld), p.seed});
+                                  static_cast<T*>(o.C), size(s.C.ld), p.seed, size(p.chain)});
   });
 }
 
