@@ -13,7 +13,6 @@ struct Options {
   bool prefetch = true;    ///< fetch the tiles of reserved tasks in advance
   int lookahead = 55;      ///< percent of the memory not used by incomplete results, for reserved tasks
   int results = 40;        ///< percent of a GPU's memory for incomplete results
-  bool peers = true;       ///< prefer copies from a peer to copies from a host that is as fast
   bool wait = true;        ///< if a tile is on its way to a peer, copy it from there after it has arrived
   bool steal = true;       ///< workers without tasks take some from others
   bool decline = true;     ///< workers leave tasks to faster workers
