@@ -47,6 +47,14 @@ TEST(Options, AreSetInAList) {
   EXPECT_EQ(options.lookahead, 55) << "not named";
 }
 
+TEST(Options, LocalityNamesAWay) {
+  using scheduler::Locality;
+  for (const char* text : {"", "locality", "+locality", "locality=time"})
+    EXPECT_EQ(options_of(text).locality, Locality::Time) << text;
+  for (const char* text : {"-locality", "locality=off"}) EXPECT_EQ(options_of(text).locality, Locality::Off) << text;
+  EXPECT_EQ(options_of("slots=8,locality=hits").locality, Locality::Hits);
+}
+
 struct Wrong {
   const char *word, *problem;
 };
@@ -62,7 +70,9 @@ const Wrong wrong_words[] = {{"slots=0", "must be slots=N with a number from 1 t
                              {"window=-1", "a number from 1 to 1024"},
                              {"lookahead=101", "must be lookahead=N with a number from 0 to 100"},
                              {"lookahead=99999999999", "a number from 0 to 100"},
-                             {"locality=off", "must be locality or -locality"},
+                             {"prefetch=off", "must be prefetch or -prefetch"},
+                             {"locality=on", "must be locality=time, locality=hits or locality=off"},
+                             {"-locality=hits", "must be locality=time, locality=hits or locality=off"},
                              {"-steal=off", "must be steal or -steal"},
                              {"stealing", "no option of the policy"},
                              {"STEAL", "no option of the policy"},
