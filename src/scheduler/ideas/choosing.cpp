@@ -24,10 +24,25 @@ struct Candidate {
 
 bool compares(const State& state) { return state.options.locality != Locality::Off && state.cache.distributed(); }
 
+/// Whether all tiles of unfinished tasks would fit in a worker's memory, if they were as large as those of a task. If
+/// not, fetches evict tiles that must be fetched again.
+bool all_fit(const State& state, const Worker& worker, const Task& task) {
+  return state.results.tiles.size() * (task.memory / task.tiles.size()) <= worker.memory;
+}
+
+/// Whether the order of submission matters more than bytes, because other tasks wait for the result of a task: only the
+/// program knows which of these tasks are urgent. A program that suggests homes has an order that suits them.
+bool keeps_order(const State& state, const Worker& worker, const Task& task) {
+  if (task.output == nullptr || state.backend.suggested_home(task.output) != no_worker) return false;
+  const auto* const result = state.results.tiles.find(task.output);
+  return result != nullptr && result->has_readers() && all_fit(state, worker, task);
+}
+
 /// What a worker compares, less being better: the time to fetch what the task reads [s], or its hits, negated.
 double cost_of(const State& state, const Worker& worker, const Task& task) {
   if (!compares(state)) return 0;
-  return state.options.locality == Locality::Hits ? -hits(state, worker, task) : seconds_to_fetch(state, worker, task);
+  if (state.options.locality == Locality::Hits) return -hits(state, worker, task);
+  return keeps_order(state, worker, task) ? 0 : seconds_to_fetch(state, worker, task);
 }
 
 /// Compares the tasks at the front of a queue with the best candidate so far.
