@@ -11,7 +11,7 @@ take_programs "simulate graphs" "$@"
 [[ ${#rest[@]} -eq 0 ]] || die "there is no argument '${rest[0]}'"
 find_simulate
 
-changes=(-locality -chains -prefetch -peers -wait -steal -decline -write-back
+changes=(-locality locality=hits -chains -prefetch -wait -steal -decline -write-back
   window=1 slots=4 slots=8 lookahead=10 lookahead=100 results=100)
 options=(all-on "${changes[@]/#/TESSERA_SCHED=}")
 names=() cases=()

@@ -72,7 +72,7 @@ typedef struct tessera_sched_counts {
   uint64_t far_tiles;    /**< tiles read that were in neither place */
   uint64_t steals;       /**< tasks taken from another worker */
   double idle_for_tasks; /**< seconds in which workers had nothing to do */
-  double idle_for_data;  /**< seconds in which workers had tasks, and waited for their tiles */
+  double idle_for_data;  /**< seconds in which GPUs had tasks, and waited for their tiles */
   double in_push;        /**< seconds that the policy itself took to queue tasks, all threads together */
   double in_pop;         /**< seconds that the policy itself took to hand out tasks, all threads together */
 } tessera_sched_counts;

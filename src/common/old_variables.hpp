@@ -23,7 +23,6 @@ constexpr OldVariable old_variables[] = {
     {"TESSERA_SCHED_PREFETCH", "TESSERA_SCHED=-prefetch"},
     {"TESSERA_SCHED_LOOKAHEAD", "TESSERA_SCHED=lookahead=N"},
     {"TESSERA_SCHED_RESULTS", "TESSERA_SCHED=results=N"},
-    {"TESSERA_SCHED_PEERS", "TESSERA_SCHED=-peers"},
     {"TESSERA_SCHED_WAIT", "TESSERA_SCHED=-wait"},
     {"TESSERA_SCHED_STEAL", "TESSERA_SCHED=-steal"},
     {"TESSERA_SCHED_DECLINE", "TESSERA_SCHED=-decline"},

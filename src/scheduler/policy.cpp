@@ -127,10 +127,7 @@ starpu_task* Policy::pop(int id) {
 
 /// Asks StarPU for the worker's device, its memory and the links, which it knows only after its drivers have started.
 void Policy::find_device(Worker& worker) {
-  if (!std::exchange(links_known_, true)) {
-    state_.cache.set_links(measured_links());
-    if (state_.options.peers) prefer_peers(state_.cache.peers());
-  }
+  if (!std::exchange(links_known_, true)) state_.cache.set_links(measured_links());
   const auto memory = starpu_memory_get_total(worker.node);  // negative: unlimited
   worker.memory = memory < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(memory);
   set_device(state_, worker, name_of(worker.id));

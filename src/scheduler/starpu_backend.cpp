@@ -167,15 +167,6 @@ Links measured_links() {
   return links;
 }
 
-/// StarPU assumes that all GPUs share the bandwidth of each link, and so prefers the host to an equally fast peer. Here
-/// each pair of GPUs has its own link.
-void prefer_peers(const std::vector<std::vector<unsigned>>& peers) {
-  for (unsigned node = 0; node < peers.size(); node++)
-    for (const unsigned source : peers[node])
-      if (const int bus = starpu_bus_get_id(static_cast<int>(source), static_cast<int>(node)); bus >= 0)
-        starpu_bus_set_ngpus(bus, 1);
-}
-
 void prefetch(TileId tile, unsigned node, int priority) {
   request_for_reader(tile,
                      [&](starpu_task* reader) { starpu_prefetch_task_input_on_node_prio(reader, node, priority); });

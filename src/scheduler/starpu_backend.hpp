@@ -50,10 +50,6 @@ std::string name_of(int worker);
 /// The links as StarPU has measured them. Known only after its workers have started.
 Links measured_links();
 
-/// Makes StarPU copy a tile from a peer instead of from the host if both have it and are equally fast.
-/// @param peers  of each memory node
-void prefer_peers(const std::vector<std::vector<unsigned>>& peers);
-
 /// Prefetches a tile, and counts it as needed there; see ideas/fetching.hpp.
 /// @pre  a ready task reads the tile
 void prefetch(TileId tile, unsigned node, int priority);

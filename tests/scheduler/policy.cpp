@@ -234,8 +234,8 @@ TEST(Policy, LosesNothingThatDoesNotFit) {
 }
 
 TEST(Policy, IsRightWithEachOptionSwitchedOff) {
-  for (const char* option : {"slots=1", "slots=1024", "window=1", "-locality", "-chains", "-prefetch", "lookahead=0",
-                             "-peers", "-wait", "-steal", "-decline", "-write-back"}) {
+  for (const char* option : {"slots=1", "slots=1024", "window=1", "locality=hits", "-locality", "-chains", "-prefetch",
+                             "lookahead=0", "-wait", "-steal", "-decline", "-write-back"}) {
     SCOPED_TRACE(option);
     const Environment environment{{"TESSERA_SCHED", option}};
     const Starpu starpu;

@@ -17,8 +17,10 @@ void count_hits(State& state, const Worker& worker, const Task& task) {
 
 void count_idle(State& state, Worker& worker, double now) {
   auto& counts = state.counts;
-  if (worker.idle_since > 0)
-    (worker.idle_for_data ? counts.idle_for_data : counts.idle_for_tasks) += now - worker.idle_since;
+  if (worker.idle_since > 0) {
+    if (!worker.idle_for_data) counts.idle_for_tasks += now - worker.idle_since;
+    else if (worker.kind != cpu_kind) counts.idle_for_data += now - worker.idle_since;
+  }
   const bool has_run = worker.idle_since > 0 || worker.started > 0;
   worker.idle_for_data = worker.has_work();
   worker.idle_since = has_run || worker.idle_for_data ? now : 0;

@@ -19,40 +19,59 @@ namespace {
 struct Candidate {
   ReadyQueue* queue;
   ReadyQueue::Tasks::const_iterator position;
-  double seconds;  ///< to fetch the tiles that it reads
+  double cost;  ///< see `cost_of`
 };
 
-bool compares_fetches(const State& state) { return state.options.locality && state.cache.distributed(); }
+bool compares(const State& state) { return state.options.locality != Locality::Off && state.cache.distributed(); }
+
+/// Whether all tiles of unfinished tasks would fit in a worker's memory, if they were as large as those of a task. If
+/// not, fetches evict tiles that must be fetched again.
+bool all_fit(const State& state, const Worker& worker, const Task& task) {
+  return state.results.tiles.size() * (task.memory / task.tiles.size()) <= worker.memory;
+}
+
+/// Whether the order of submission matters more than bytes, because other tasks wait for the result of a task: only the
+/// program knows which of these tasks are urgent. A program that suggests homes has an order that suits them.
+bool keeps_order(const State& state, const Worker& worker, const Task& task) {
+  if (task.output == nullptr || state.backend.suggested_home(task.output) != no_worker) return false;
+  const auto* const result = state.results.tiles.find(task.output);
+  return result != nullptr && result->has_readers() && all_fit(state, worker, task);
+}
+
+/// What a worker compares, less being better: the time to fetch what the task reads [s], or its hits, negated.
+double cost_of(const State& state, const Worker& worker, const Task& task) {
+  if (!compares(state)) return 0;
+  if (state.options.locality == Locality::Hits) return -hits(state, worker, task);
+  return keeps_order(state, worker, task) ? 0 : seconds_to_fetch(state, worker, task);
+}
 
 /// Compares the tasks at the front of a queue with the best candidate so far.
 /// @param skip_left  whether to skip tasks that should be left to faster workers
 void compare_front(const State& state, const Worker& worker, ReadyQueue& queue, bool skip_left,
                    std::optional<Candidate>& best) {
-  const bool by_fetches = compares_fetches(state);
-  int left = by_fetches || skip_left ? state.options.window : 1;
+  int left = compares(state) || skip_left ? state.options.window : 1;
   for (auto position = queue.tasks().begin(); position != queue.tasks().end() && left-- > 0; ++position) {
     const auto& task = **position;
     if (!has_room_for_result(state, worker, task) || (skip_left && leave_to_faster(state, worker, task))) continue;
-    const double seconds = by_fetches ? seconds_to_fetch(state, worker, task) : 0;
-    if (!best || seconds < best->seconds || (seconds == best->seconds && RunsBefore{}(task, **best->position)))
-      best = Candidate{&queue, position, seconds};
-    if (seconds == 0) return;  // no later task can be better
+    const double cost = cost_of(state, worker, task);
+    if (!best || cost < best->cost || (cost == best->cost && RunsBefore{}(task, **best->position)))
+      best = Candidate{&queue, position, cost};
+    if (cost == 0 && state.options.locality != Locality::Hits) return;  // no later task can be better
   }
 }
 
 /// Compares the tasks at the end of a queue, which faster workers would reach last. Stops at the first task that should
 /// be left to them.
 void compare_end(const State& state, const Worker& worker, ReadyQueue& queue, std::optional<Candidate>& best) {
-  const bool by_fetches = compares_fetches(state);
   int left = state.options.window;
   for (auto next = queue.tasks().end(); next != queue.tasks().begin() && left-- > 0;) {
     const auto position = --next;
     const auto& task = **position;
     if (!has_room_for_result(state, worker, task)) continue;
     if (leave_to_faster(state, worker, task)) return;
-    const double seconds = by_fetches ? seconds_to_fetch(state, worker, task) : 0;
-    if (!best || seconds < best->seconds) best = Candidate{&queue, position, seconds};
-    if (!by_fetches) return;
+    const double cost = cost_of(state, worker, task);
+    if (!best || cost < best->cost) best = Candidate{&queue, position, cost};
+    if (!compares(state)) return;
   }
 }
 

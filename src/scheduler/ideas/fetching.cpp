@@ -35,6 +35,13 @@ double seconds_to_fetch(const State& state, const Worker& worker, const Task& ta
   return state.cache.seconds(from_peers, from_host, worker.node);
 }
 
+int hits(const State& state, const Worker& worker, const Task& task) {
+  int sum = 0;
+  for (const auto& use : task.tiles)
+    if (use.reads) sum += static_cast<int>(state.cache.level(use.tile, worker.node));
+  return sum;
+}
+
 Prefetches fetch_ahead(State& state, Worker& worker) {
   const auto& cache = state.cache;
   const auto node = worker.node;

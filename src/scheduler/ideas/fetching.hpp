@@ -34,6 +34,10 @@ struct Prefetches {
 /// and peer.
 double seconds_to_fetch(const State& state, const Worker& worker, const Task& task);
 
+/// The locality of a task for a worker by BLASX's Eq. 3: each tile that the task reads counts 2 in the worker's own
+/// memory, 1 at a peer, and 0 in host memory.
+int hits(const State& state, const Worker& worker, const Task& task);
+
 /// Marks the reserved tasks of a worker whose tiles should be fetched now, and returns the requests in the order of the
 /// tasks. If a task overwrites a tile without reading it, only the tiles that it reads are requested, because StarPU
 /// would never lower the count of the overwritten tile. A task waits if one of its tiles is on its way to a peer. A

@@ -18,7 +18,7 @@ namespace {
 
 struct Option {
   std::string_view name;
-  std::variant<bool Options::*, int Options::*> member;
+  std::variant<bool Options::*, int Options::*, Locality Options::*> member;
   int least = 0, most = 0;  ///< for a number
 };
 
@@ -29,7 +29,6 @@ constexpr Option known[] = {{"slots", &Options::slots, 1, 1024},
                             {"prefetch", &Options::prefetch},
                             {"lookahead", &Options::lookahead, 0, 100},
                             {"results", &Options::results, 0, 100},
-                            {"peers", &Options::peers},
                             {"wait", &Options::wait},
                             {"steal", &Options::steal},
                             {"decline", &Options::decline},
@@ -47,7 +46,15 @@ const Option& option_named(std::string_view name, std::string_view word) {
   refuse(word, "which is no option of the policy; there are " + names);
 }
 
-/// Applies one word: `name` or `+name` switches an idea on, `-name` switches it off, `name=value` sets a number.
+Locality locality_named(std::string_view word) {
+  if (word == "locality" || word == "+locality" || word == "locality=time") return Locality::Time;
+  if (word == "-locality" || word == "locality=off") return Locality::Off;
+  if (word == "locality=hits") return Locality::Hits;
+  refuse(word, "must be locality=time, locality=hits or locality=off");
+}
+
+/// Applies one word: `name` or `+name` switches an idea on, `-name` switches it off, `name=value` sets a number or a
+/// way.
 /// @return  the option
 std::string_view set(Options& options, std::string_view word) {
   const bool sign = word.starts_with('+') || word.starts_with('-');
@@ -57,6 +64,8 @@ std::string_view set(Options& options, std::string_view word) {
   if (const auto* member = std::get_if<bool Options::*>(&option.member)) {
     if (equals < word.size()) refuse(word, "must be " + name + " or -" + name);
     options.*(*member) = !word.starts_with('-');
+  } else if (const auto* way = std::get_if<Locality Options::*>(&option.member)) {
+    options.*(*way) = locality_named(word);
   } else {
     const auto value = detail::as_number<int>(word.substr(std::min(equals + 1, word.size())));
     if (sign || !value || *value < option.least || *value > option.most)

@@ -33,7 +33,7 @@ int wake_for(State& state, const Task& task) {
 void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles) {
   auto* const output = output_of(tiles);
   state.order[task] = ++state.submitted;
-  if (state.options.write_back || state.options.decline) note_uses(state, tiles);
+  note_uses(state, tiles);
   if (output != nullptr) state.chains.submitted(output);
 }
 

@@ -40,8 +40,6 @@ class TileCache {
   bool on_its_way_to_a_peer(TileId tile, unsigned node) const;
 
   bool is_peer(unsigned source, unsigned node) const;
-  /// The peers of each memory node.
-  const std::vector<std::vector<unsigned>>& peers() const noexcept { return peers_; }
 
   /// The time for otherwise idle links to bring the tiles that a task reads to a memory node [s].
   double seconds_to_move(const Task& task, unsigned node) const;

@@ -24,6 +24,9 @@ struct Result {
   std::size_t writers = 0;     ///< number of these tasks that write it
   unsigned node = host_node;   ///< the memory of the GPU that wrote it last; the host: nothing to write back
   std::size_t waiting = 0;     ///< its bytes, if it is complete and waiting
+
+  /// Whether unfinished tasks read the tile and do not write it.
+  bool has_readers() const { return unfinished > writers; }
 };
 
 struct Results {

@@ -39,13 +39,16 @@ std::string say_tasks(const Activity& a, const PolicyStatistics& p) {
 }
 
 std::string say_time(const Activity& a, const PolicyStatistics& p) {
-  const double worker_seconds = std::max(a.total.seconds, 1e-9) * std::max(a.workers, 1);
+  const auto share = [&](double idle, int workers) {
+    return percent(idle / (std::max(a.total.seconds, 1e-9) * std::max(workers, 1)));
+  };
   const auto microseconds = [&](double seconds) {
     return significant(1e6 * seconds / static_cast<double>(std::max<std::uint64_t>(p.tasks, 1)), 3);
   };
-  return fmt::format("  workers idle: {} for tasks, {} for data; push {} us, pop {} us per task",
-                     percent(p.idle_for_tasks / worker_seconds), percent(p.idle_for_data / worker_seconds),
-                     microseconds(p.in_push), microseconds(p.in_pop));
+  const auto for_data =
+      a.gpu_workers > 0 ? fmt::format(", GPUs {} for data", share(p.idle_for_data, a.gpu_workers)) : "";
+  return fmt::format("  idle: workers {} for tasks{}; push {} us, pop {} us per task",
+                     share(p.idle_for_tasks, a.workers), for_data, microseconds(p.in_push), microseconds(p.in_pop));
 }
 
 /// Visits every number together with its name in JSON.
@@ -62,9 +65,11 @@ void for_each_count(Policy& p, Visit visit) {
 
 Activity activity(int calls, bool cores_share) {
   const bool cores = cores_share || placement() == Placement::Scheduler;
-  Activity result{statistics(), calls, gpu_count(), 0};
-  for (const auto& device : devices())
+  Activity result{statistics(), calls, gpu_count()};
+  for (const auto& device : devices()) {
+    if (device.kind == Device::Kind::Gpu) result.gpu_workers += device.workers;
     if (device.kind == Device::Kind::Gpu || cores) result.workers += device.workers;
+  }
   return result;
 }
 
@@ -100,17 +105,21 @@ nlohmann::ordered_json scheduling_json(const Activity& a) {
   nlohmann::ordered_json json;
   for_each_count(*a.total.policy,
                  [&](const char* name, auto count) { json[name] = static_cast<double>(count) / a.calls; });
-  json["workers"] = a.workers, json["seconds"] = a.total.seconds / a.calls;
+  json["workers"] = a.workers, json["gpu_workers"] = a.gpu_workers, json["seconds"] = a.total.seconds / a.calls;
   return json;
 }
 
 void to_json(nlohmann::json& json, const Activity& a) {
-  json = {{"gpus", a.gpus}, {"workers", a.workers}, {"seconds", a.total.seconds}, {"tasks", a.total.tasks}};
+  json = {{"gpus", a.gpus},
+          {"workers", a.workers},
+          {"gpu_workers", a.gpu_workers},
+          {"seconds", a.total.seconds},
+          {"tasks", a.total.tasks}};
   json["links"] = links_json(a), json["policy"] = scheduling_json(a);
 }
 
 void from_json(const nlohmann::json& json, Activity& a) {
-  a.calls = 1, a.gpus = json.at("gpus"), a.workers = json.at("workers");
+  a.calls = 1, a.gpus = json.at("gpus"), a.workers = json.at("workers"), a.gpu_workers = json.at("gpu_workers");
   auto& total = a.total = {};
   total.seconds = json.at("seconds"), total.tasks = json.at("tasks");
   for (const auto& link : json.at("links")) {

@@ -14,7 +14,8 @@ struct Activity {
   Statistics total;
   int calls = 1;
   int gpus = 0;
-  int workers = 0;  ///< workers that compute tiles
+  int workers = 0;      ///< workers that compute tiles
+  int gpu_workers = 0;  ///< those of them that drive a GPU
 };
 
 /// Statistics since `reset_statistics`, taken as those of `calls` calls.

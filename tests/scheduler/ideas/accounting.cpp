@@ -48,6 +48,16 @@ TEST_F(Accounting, AWorkerWithReservedTasksIsIdleForData) {
   EXPECT_DOUBLE_EQ(state.counts.idle_for_tasks, 0);
 }
 
+// Many cores would hide how long the few GPUs wait.
+TEST_F(Accounting, CoresAreNeverIdleForData) {
+  auto& cpu = add_cpu(5);
+  reserve(cpu, {reads(1)});
+  count_idle(state, cpu, 10);
+  count_idle(state, cpu, 12);
+  EXPECT_DOUBLE_EQ(state.counts.idle_for_data, 0);
+  EXPECT_DOUBLE_EQ(state.counts.idle_for_tasks, 0);
+}
+
 TEST_F(Accounting, AWorkerThatRunsATaskIsNotIdle) {
   task_starts(state, pop(gpu_, {}), gpu_.id, 1);
   EXPECT_DOUBLE_EQ(count_until(state, 9).idle_for_tasks, 0);

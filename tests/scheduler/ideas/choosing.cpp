@@ -88,11 +88,65 @@ TEST_F(Choosing, ComparesOnlyTheFrontOfAQueue) {
 }
 
 TEST_F(Choosing, TakesTheFirstWithoutLocality) {
-  state.options.locality = false;
+  state.options.locality = Locality::Off;
   backend.where = {{tile(2), 1}};
   const auto first = push({reads(1)});
   push({reads(2)});
   EXPECT_EQ(id_of(choose_task(state, gpu_)), first);
+}
+
+/// A task of which no tile is there, but whose result another one reads, and then a task whose tiles are all there.
+struct AwaitedAndPresent {
+  TaskId awaited, present;
+};
+
+class ChoosingAwaited : public Choosing {
+ protected:
+  AwaitedAndPresent push_both() {
+    backend.where = {{tile(2), 1}, {tile(11), 1}};
+    const AwaitedAndPresent tasks{push({reads(1), updates(10)}), push({reads(2), updates(11)})};
+    submit({reads(10), updates(12)});
+    return tasks;
+  }
+};
+
+TEST_F(ChoosingAwaited, TakesATaskInOrderIfOthersReadItsResult) {
+  const auto tasks = push_both();
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), tasks.awaited);
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), tasks.present);
+}
+
+TEST_F(ChoosingAwaited, ComparesItsBytesIfMemoryIsShort) {
+  for (std::uintptr_t i = 1; i <= gpu_memory / tile_bytes; i++) submit({reads(100 + i)});
+  const auto tasks = push_both();
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), tasks.present);
+}
+
+TEST_F(ChoosingAwaited, ComparesItsBytesIfTheProgramSuggestsItsHome) {
+  backend.homes = {{tile(10), gpu_.id}};
+  const auto tasks = push_both();
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), tasks.present);
+}
+
+TEST_F(Choosing, ByHitsItCountsTilesWhateverTheirBytesAndLinks) {
+  backend.where = {{tile(1), 1}, {tile(2), 2}, {tile(3), 2}};
+  push({reads(4, 10)});  // the least time to fetch
+  const auto at_peer = push({reads(2, 9000)}), own = push({reads(1), reads(5, 9000)}),
+             both_at_peer = push({reads(2), updates(3)});
+  state.options.locality = Locality::Hits;
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), own);  // as many as the last, which was submitted later
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), both_at_peer);
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), at_peer);
+}
+
+TEST_F(Choosing, ByHitsItDoesNotCountWhatReservedTasksBring) {
+  reserve(gpu_, {reads(1)});
+  for (std::uintptr_t i = 4; i < 8; i++) push({reads(i)});
+  backend.where = {{tile(2), 2}};
+  push({reads(1)});
+  const auto at_peer = push({reads(2), overwrites(3)});
+  state.options.locality = Locality::Hits;
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), at_peer);
 }
 
 TEST_F(Choosing, LeavesTasksThatItCannotExecute) {

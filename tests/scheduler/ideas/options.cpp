@@ -37,14 +37,22 @@ TEST(Options, HaveDefaults) {
 }
 
 TEST(Options, AreSetInAList) {
-  const auto options = options_of("-write-back,slots=3,+peers,results=0,window=1024");
+  const auto options = options_of("-write-back,slots=3,+wait,results=0,window=1024");
   EXPECT_FALSE(options.write_back);
-  EXPECT_TRUE(options.peers);
+  EXPECT_TRUE(options.wait);
   EXPECT_TRUE(options.steal) << "not named";
   EXPECT_EQ(options.slots, 3);
   EXPECT_EQ(options.results, 0);
   EXPECT_EQ(options.window, 1024);
   EXPECT_EQ(options.lookahead, 55) << "not named";
+}
+
+TEST(Options, LocalityNamesAWay) {
+  using scheduler::Locality;
+  for (const char* text : {"", "locality", "+locality", "locality=time"})
+    EXPECT_EQ(options_of(text).locality, Locality::Time) << text;
+  for (const char* text : {"-locality", "locality=off"}) EXPECT_EQ(options_of(text).locality, Locality::Off) << text;
+  EXPECT_EQ(options_of("slots=8,locality=hits").locality, Locality::Hits);
 }
 
 struct Wrong {
@@ -62,7 +70,9 @@ const Wrong wrong_words[] = {{"slots=0", "must be slots=N with a number from 1 t
                              {"window=-1", "a number from 1 to 1024"},
                              {"lookahead=101", "must be lookahead=N with a number from 0 to 100"},
                              {"lookahead=99999999999", "a number from 0 to 100"},
-                             {"locality=off", "must be locality or -locality"},
+                             {"prefetch=off", "must be prefetch or -prefetch"},
+                             {"locality=on", "must be locality=time, locality=hits or locality=off"},
+                             {"-locality=hits", "must be locality=time, locality=hits or locality=off"},
                              {"-steal=off", "must be steal or -steal"},
                              {"stealing", "no option of the policy"},
                              {"STEAL", "no option of the policy"},
@@ -74,7 +84,7 @@ const Wrong wrong_words[] = {{"slots=0", "must be slots=N with a number from 1 t
 
 TEST(Options, ThatAreWrongAreNamedWithWhatIsAllowed) {
   for (const auto& wrong : wrong_words)
-    for (const std::string before : {"", "-peers,"}) {
+    for (const std::string before : {"", "-wait,"}) {
       const auto refusal = refusal_of(before + wrong.word);
       EXPECT_THAT(refusal, StartsWith("TESSERA_SCHED has '" + std::string(wrong.word) + "', "));
       EXPECT_THAT(refusal, HasSubstr(wrong.problem));
@@ -83,14 +93,14 @@ TEST(Options, ThatAreWrongAreNamedWithWhatIsAllowed) {
 
 TEST(Options, OfUnknownNamesNameTheKnownOnes) {
   EXPECT_THAT(refusal_of("stealing"),
-              HasSubstr("there are slots=N, window=N, locality, chains, prefetch, lookahead=N, results=N, peers, wait, "
+              HasSubstr("there are slots=N, window=N, locality, chains, prefetch, lookahead=N, results=N, wait, "
                         "steal, decline, write-back"));
 }
 
 TEST(Options, MayNotBeRepeatedNorEmpty) {
   EXPECT_EQ(refusal_of("steal,slots=8,-steal"), "TESSERA_SCHED has '-steal', but steal may be given once only");
   EXPECT_THAT(refusal_of("slots=8,slots=8"), HasSubstr("slots may be given once only"));
-  for (const char* text : {",", "-steal,", ",-steal", "-steal,,-peers"})
+  for (const char* text : {",", "-steal,", ",-steal", "-steal,,-wait"})
     EXPECT_THAT(refusal_of(text), HasSubstr("TESSERA_SCHED has '', which is no option")) << text;
 }
 

@@ -34,6 +34,10 @@ TEST(Cores, SpeedUpSlowGpus) {
       EXPECT_LE(scheduling.at("idle_for_tasks_s").get<double>() + scheduling.at("idle_for_data_s").get<double>(),
                 scheduling.at("workers").get<double>() * seconds(with[i]))
           << what;
+      EXPECT_LT(scheduling.at("gpu_workers"), scheduling.at("workers")) << what;
+      EXPECT_LE(scheduling.at("idle_for_data_s").get<double>(),
+                scheduling.at("gpu_workers").get<double>() * seconds(with[i]))
+          << what;
     }
   }
 }
