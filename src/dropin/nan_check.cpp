@@ -59,7 +59,7 @@ const char* operand_with_nan(const blas::LapackCall& call) {
     const auto [A, B] = operands(call);
     if (has_nan<T>(A, call.diag == Diag::NonUnit)) return "A";
     if (B.use != blas::Use::None && has_nan<T>(B, true)) return "B";
-    const blas::StoredOperand tau{call.tau, call.k, 1, call.k};
+    const blas::StoredOperand tau{.data = call.tau, .m = call.k, .n = 1, .ld = call.k};
     if (call.properties().reads_factors() && has_nan<T>(tau, true)) return "tau";
     return nullptr;
   });

@@ -94,7 +94,7 @@ Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Ind
 
 /// With m < n, the adjoint of A is factorized, whose factors are the adjoints of L and Q in LAPACK's LQ factorization.
 template <Scalar T>
-Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
+Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, [[maybe_unused]] Index lda, T* B, Index ldb) {
   const Op other = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
 #ifdef STARPU_SIMGRID  // simulated matrices have no elements: the adjoint may be where A is
   return solve_tall(other, n, m, nrhs, A, n, B, ldb);
