@@ -60,7 +60,7 @@ class Sum {
   bool begins(const Step& step) const { return step.term == first_term(sum_of(step)); }
   bool ends(const Step& step) const { return step.term + 1 == first_term(sum_of(step) + 1); }
   bool is_deferred(const Step& step) const {
-    return step.deferred && beta_ != 0 && terms_ > 1 && sums_ == 1 && cores_.of(step) < 0 &&
+    return step.deferred && C_.has_memory() && beta_ != 0 && terms_ > 1 && sums_ == 1 && cores_.of(step) < 0 &&
            (panels_ || !C_.region().on_diagonal(step.i, step.j));
   }
   /// Where a step adds its term, described like the tile of C. GPUs share the partial sums of a tile.

@@ -23,7 +23,6 @@ using tile::tile_of;
 /// Each column of X belongs to one GPU, so X never moves between GPUs. Rows are also distributed, but only if there are
 /// fewer columns than GPUs. All tasks of a row are submitted together, so each tile of X is finished early and is
 /// written back while others are computed. The last columns may belong to CPU cores instead.
-/// @tparam Stored  a Matrix<T>, or plan::Outline
 class Sweep {
  public:
   /// @param plan     for the tiles of B

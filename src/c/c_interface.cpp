@@ -12,6 +12,7 @@
 
 #include "common/of_type.hpp"
 #include "runtime/process_session.hpp"
+#include "tile/tile_grid.hpp"
 
 namespace tessera::c {
 
@@ -69,6 +70,9 @@ tessera_matrix* relative(const tessera_matrix& other, AnyMatrix matrix) {
 
 void wait_for(const AnyMatrix& matrix) {
   std::visit([](const auto& m) { m.wait(); }, matrix);
+}
+bool has_memory(const AnyMatrix& matrix) {
+  return std::visit([](const auto& m) { return detail::MatrixAccess::grid(m).has_memory(); }, matrix);
 }
 
 }  // namespace
@@ -213,8 +217,9 @@ tessera_status tessera_matrix_destroy(tessera_matrix* matrix) {
   return status_of(function, [&] {
     if (matrix->family->members == 1) detail::require_can_wait(function);
     const std::unique_ptr<tessera_matrix> owned(matrix);
-    if (--matrix->family->members == 0)
-      wait_for(matrix->family->whole);  // waits here so that a failure is reported; a destructor could not
+    const auto& whole = matrix->family->whole;
+    if (--matrix->family->members == 0 && has_memory(whole))
+      wait_for(whole);  // waits here so that a failure is reported; a destructor could not
   });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <complex>
+#include <concepts>
 
 #include <tessera/types.hpp>
 
@@ -13,6 +14,8 @@ struct Number {
 
   constexpr Number() = default;
   constexpr Number(double x) : real(x) {}
+  template <std::same_as<bool> Flag>
+  Number(Flag) = delete;
   template <Scalar T>
   constexpr Number(T x) : real(std::real(x)), imaginary(std::imag(x)) {}
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <utility>
 
 #include <tessera/types.hpp>
@@ -32,10 +33,11 @@ decltype(auto) with_type(char letter, Function&& function) {
   default: return std::forward<Function>(function)(double{});
   }
 }
-/// The same for the letter c or z.
+/// The same for the letter c or z. Ends the program for another, whose elements have another size.
 template <typename Function>
 decltype(auto) with_complex_type(char letter, Function&& function) {
   if (letter == 'c') return std::forward<Function>(function)(std::complex<float>{});
+  if (letter != 'z') std::abort();
   return std::forward<Function>(function)(std::complex<double>{});
 }
 

@@ -82,8 +82,9 @@ void submit_product(const TileCall<T>& call) {
   const auto result = C.stored();
   if (uplo) uplo = opposite_if(transposed, *uplo);
   const auto region = computed_tiles(at_c, uplo, result);
-  if (beta != T{}) require_values(at_c, result, uplo);
-  if (alpha == T{} || a.n() == 0) return algorithms::submit_scale(session, beta, result, region);
+  const bool adds_nothing = alpha == T{} || a.n() == 0;
+  if (is_read(beta, adds_nothing)) require_values(at_c, result, uplo);
+  if (adds_nothing) return algorithms::submit_scale(session, beta, result, region);
 
   require_values(at_a, A);
   require_values(at_b, B);

@@ -108,6 +108,13 @@ Region computed_tiles(const arguments::MatrixArgument& which, std::optional<Uplo
   return Region::triangle(*uplo, C.mt(), C.nt(), C.mb(), C.nb());
 }
 
+/// Whether a task reads C in C ← terms + β C.
+/// @param adds_nothing  there are no terms
+template <Scalar T>
+bool is_read(T beta, bool adds_nothing) {
+  return beta != T{} && !(adds_nothing && beta == T(1));
+}
+
 /// The plan of a sum whose tiles are given: a region of C as stored, and the factor whose columns the sum runs along.
 template <Scalar T>
 Plan plan_of(const Machine& machine, const Matrix<T>& C, Region region, const Matrix<T>& factor) {

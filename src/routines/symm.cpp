@@ -38,7 +38,7 @@ void submit_symmetric_of(const TileCall<T>& call, bool hermitian) {
   const auto& session = MatrixAccess::session(C);
   const T alpha = conjugated_if<T>(is_conjugated(C), call.alpha), beta = conjugated_if<T>(is_conjugated(C), call.beta);
   name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
-  if (beta != T{}) require_values(at_c, C);
+  if (is_read(beta, alpha == T{})) require_values(at_c, C);
   if (alpha == T{}) return algorithms::submit_scale(session, beta, C.stored());
 
   require_values(at_a, A, call.uplo);

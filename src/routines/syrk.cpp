@@ -45,8 +45,9 @@ void submit_update_of(const TileCall<T>& call, bool hermitian) {
   const auto& session = MatrixAccess::session(C);
   name_operand(A, 'A'), name_operand(C, 'C');
   if (two) name_operand(*call.B, 'B');
-  if (beta != T{}) require_values(at_c, C, call.uplo);
-  if (alpha == T{} || P.n() == 0) return algorithms::submit_scale(session, beta, result, region, hermitian);
+  const bool adds_nothing = alpha == T{} || P.n() == 0;
+  if (is_read(beta, adds_nothing)) require_values(at_c, C, call.uplo);
+  if (adds_nothing) return algorithms::submit_scale(session, beta, result, region, hermitian);
 
   require_values(at_a, A);
   if (two) require_values(at_b, *call.B);

@@ -174,7 +174,7 @@ void prefetch(TileId tile, unsigned node, int priority) {
 
 void write_back(const std::vector<TileId>& tiles) {
   for (auto* const tile : tiles)
-    if (home_has_room(handle_of(tile)))
+    if (starpu_data_get_home_node(handle_of(tile)) >= 0 && home_has_room(handle_of(tile)))
       request_for_reader(tile, [tile](starpu_task* reader) {
         starpu_idle_prefetch_task_input_on_node_prio(reader, home_of(handle_of(tile)), STARPU_DEFAULT_PRIO);
       });

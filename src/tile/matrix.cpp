@@ -142,7 +142,7 @@ starpu_data_handle_t Matrix<T>::handle(Index i, Index j) const {
                         "makes the tile (" + std::to_string(i) + ", " + std::to_string(j) + ") of " +
                             std::to_string(mt()) + "x" + std::to_string(nt()));
   auto* const tile = detail::MatrixAccess::handle(*this, i, j);
-  detail::unwritten::remove(tile);
+  detail::unwritten::give(tile);
   return tile;
 }
 

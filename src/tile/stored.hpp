@@ -41,6 +41,8 @@ class Stored {
   /// The registered tiles. @pre  the matrix is not an outline
   detail::TileGrid& grid() const noexcept { return *grid_; }
   bool is_outline() const noexcept { return grid_ == nullptr; }
+  /// Whether the tiles come from memory of the caller, and return there.
+  bool has_memory() const noexcept { return grid_ == nullptr || grid_->has_memory(); }
   /// The first tile in the registered matrix, of which this matrix may be a part.
   Index first_row() const noexcept { return i0_; }
   Index first_column() const noexcept { return j0_; }

@@ -196,9 +196,8 @@ TileGrid::~TileGrid() {
   if (share_.is_distributed()) share_.processes->matrix_ends();
   require_can_wait("Matrix::~Matrix");  // prints the reason and ends the program
   if (!has_memory()) {
-    for (auto* handle : handles_) {
+    for (auto* handle : handles_) {  // tasks that read a wrong tile may still come: its failure is kept for them
       unwritten::remove(handle);
-      codelets::take_failure(handle);
       starpu_data_unregister_submit(handle);
     }
     return;

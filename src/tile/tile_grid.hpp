@@ -33,7 +33,8 @@ class TileGrid {
   /// @param data  the tiles of this process, without gaps, as one column-major array
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
            TileSize tile, bool read_only, Share share);
-  /// Waits for the tasks on the tiles, writes the tiles back, and unregisters them.
+  /// Waits for the tasks on the tiles, writes the tiles back, and unregisters them. Without memory, it does not wait:
+  /// each tile ends after the tasks that use it.
   /// @pre  the caller is not a StarPU task, which could not wait
   ~TileGrid();
   TileGrid(const TileGrid&) = delete;

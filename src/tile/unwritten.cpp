@@ -2,31 +2,33 @@
 #include "unwritten.hpp"
 
 #include <mutex>
-#include <unordered_set>
+#include <unordered_map>
 
 namespace tessera::detail::unwritten {
 
 namespace {
 
 std::mutex mutex;
-std::unordered_set<starpu_data_handle_t> tiles;
+std::unordered_map<starpu_data_handle_t, State> tiles;  // those that are not written
 
 }  // namespace
 
 void add(starpu_data_handle_t tile) {
   const std::lock_guard lock(mutex);
-  tiles.insert(tile);
+  tiles[tile] = State::Unwritten;
   count = tiles.size();
 }
 
-bool are_known_to_contain(starpu_data_handle_t tile) {
+State known_state(starpu_data_handle_t tile) {
   const std::lock_guard lock(mutex);
-  return tiles.contains(tile);
+  const auto found = tiles.find(tile);
+  return found == tiles.end() ? State::Written : found->second;
 }
 
-void remove_known(starpu_data_handle_t tile) {
+void set_known(starpu_data_handle_t tile, State state) {
   const std::lock_guard lock(mutex);
-  tiles.erase(tile);
+  if (state == State::Written) tiles.erase(tile);
+  else tiles[tile] = state;
   count = tiles.size();
 }
 

@@ -112,12 +112,13 @@ class ResultView {
   Index mt() const noexcept { return C_.mt(); }
   Index nt() const noexcept { return C_.nt(); }
   const Region& region() const noexcept { return region_; }
+  bool has_memory() const noexcept { return C_.has_memory(); }  ///< see Stored
   const Owners& owners() const noexcept { return owners_; }
   Tile operator()(Index i, Index j) const {
     Tile tile = tile_of(C_, i, j, owners_.of(i, j));
     if (region_.on_diagonal(i, j)) tile.part = region_.part;
     tile.diagonal = region_.first_row(j, C_.nb());
-    tile.keeps_rest = keeps_rest_ && !detail::unwritten::contain(tile.handle);
+    tile.keeps_rest = keeps_rest_ && !detail::unwritten::may_contain(tile.handle);
     return tile;
   }
 

@@ -5,6 +5,8 @@
 
 #include <gmock/gmock.h>
 
+#include <atomic>
+
 #include <tessera/blas3.hpp>
 #include <tessera/lapack.hpp>
 #include <tessera/matrix.hpp>
@@ -194,6 +196,21 @@ TYPED_TEST(MatricesWithoutMemory, MayHaveOneTriangleOnly) {
   }
 }
 
+/// A program may ask for the handles first, and submit its own readers later.
+TYPED_TEST(MatricesWithoutMemory, AreWrittenAfterTheirHandlesWereGiven) {
+  using T = TypeParam;
+  const auto A = tiled(this->A_, tile), B = tiled(this->B_, tile);
+  const auto S = this->without_memory();
+  for (Index i = 0; i < S.mt(); i++) EXPECT_NE(S.handle(i, i), nullptr);
+  syrk<T>(Uplo::Lower, Op::NoTrans, T(1), A, T(0), S);
+  HostMatrix<T> C(size, size), expected(size, size);
+  symm<T>(Side::Left, Uplo::Lower, T(1), S, B, T(0), tiled(C, tile));
+  host_product<T>(
+      {Op::NoTrans, Op::NoTrans, T(1), this->product(Op::NoTrans, Op::Trans, this->A_, this->A_), this->B_, T(0)},
+      expected);
+  EXPECT_TRUE(C.equals(expected));
+}
+
 TYPED_TEST(MatricesWithoutMemory, AreFactorizedAndSolvedInPlace) {
   using T = TypeParam;
   const auto P = this->definite();
@@ -281,6 +298,8 @@ TYPED_TEST(MatricesWithoutMemory, AreNotReadBeforeTheyAreWritten) {
   EXPECT_TRUE(this->C_ == before);
 
   // Where an operand is not read, it needs no value.
+  gemm<T>(none, none, T(0), A, A, T(1), X);
+  syrk<T>(U, none, T(0), A, T(1), X);
   gemm<T>(none, none, T(0), X, X, T(0), this->filled(this->A_));
   trsm<T>(Side::Left, U, none, Diag::Unit, T(0), A, X);
   EXPECT_EQ(this->values(X)(size - 1, 0), T(0));
@@ -331,6 +350,33 @@ TYPED_TEST(MatricesWithoutMemory, ReportFailures) {
   copy(tiled(this->A_, tile), X);
   copy(X, Y);
   EXPECT_TRUE(this->values(Y).equals(this->A_));
+}
+
+/// What a call computes from a wrong tile is wrong, also if the matrix of the tile has ended before the call runs.
+TYPED_TEST(MatricesWithoutMemory, ReportFailuresAfterTheirEnd) {
+  using T = TypeParam;
+  static std::atomic<bool> may_fail;
+  static starpu_codelet failing = [] {
+    starpu_codelet codelet{};
+    codelet.cpu_funcs[0] = [](void* /*buffers*/[], void* /*argument*/) {
+      may_fail.wait(false);  // this test sets it
+      codelets::report_failure("it failed late");
+    };
+    codelet.nbuffers = 1;
+    codelet.modes[0] = STARPU_W;
+    return codelet;
+  }();
+  may_fail = false;
+  const auto c = tiled(this->C_, tile);
+  {
+    const auto X = this->filled(this->A_);
+    X.wait();
+    ASSERT_EQ(starpu_task_insert(&failing, STARPU_W, X.handle(0, 0), 0), 0);
+    gemm<T>(Op::NoTrans, Op::NoTrans, T(1), X, X, T(0), c);
+  }
+  may_fail = true;
+  may_fail.notify_all();
+  EXPECT_EQ(error_of([&] { c.wait(); }), "it failed late");
 }
 
 TYPED_TEST(MatricesWithoutMemory, AreCopiedOnlyToEqualTiles) {
