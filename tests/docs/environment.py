@@ -63,9 +63,10 @@ def in_scripts():
 
 def in_policy():
     """The options of the policy with their defaults: keys of a table, and members."""
-    members = re.findall(r"^  (?:int|bool) (\w+) = (\w+);", text_of("src/scheduler/ideas/options.hpp"), re.MULTILINE)
+    members = re.findall(r"^  (?:int|bool|Locality) (\w+) = (?:Locality::)?(\w+);",
+                         text_of("src/scheduler/ideas/options.hpp"), re.MULTILINE)
     keys = re.findall(r'\{"([a-z-]+)", &Options::', text_of("src/scheduler/ideas/options.cpp"))
-    defaults = {name.replace("_", "-"): {"true": "on", "false": "off"}.get(value, value) for name, value in members}
+    defaults = {name.replace("_", "-"): {"true": "on", "false": "off"}.get(value, value.lower()) for name, value in members}
     return [(key, defaults.get(key)) for key in keys]
 
 
