@@ -107,8 +107,8 @@ struct LapackCall {
 struct StoredOperand {
   void* data = nullptr;
   Index m = 0, n = 0, ld = 1;
-  std::optional<Uplo> triangle;  ///< empty: the whole matrix
-  Use use = Use::None;           ///< None: there is no such operand
+  std::optional<Uplo> triangle = {};  ///< empty: the whole matrix
+  Use use = Use::None;                ///< None: there is no such operand
 
   /// The number of elements that the routine uses.
   double elements() const;

@@ -53,7 +53,9 @@ TEST(DeviceMemory, IsToldFromOther) {
   for (const auto& memory : all_kinds()) {
     for (const double* data : {memory.data, memory.data + n * n - 1})
       EXPECT_EQ(device_memory::gpu_of(data).has_value(), memory.of_gpu_alone) << memory.name;
-    if (memory.name == "cudaMalloc") EXPECT_EQ(device_memory::bytes_from(memory.data + 3), bytes - 3 * sizeof(double));
+    if (memory.name == "cudaMalloc") {
+      EXPECT_EQ(device_memory::bytes_from(memory.data + 3), bytes - 3 * sizeof(double));
+    }
     memory.free(memory.data);
   }
 }

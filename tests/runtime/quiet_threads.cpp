@@ -37,7 +37,9 @@ TEST(QuietThreads, AreThoseOfALinkedOpenBlas) { EXPECT_THAT(threads_at_load, ::t
 TEST(QuietThreads, AreThoseThatOpenBlasStartsLater) {
   const int before = host::threads();
   host::set_threads(before + 2);
-  if (host::threads() == before + 2) EXPECT_GT(threads_now().size(), 1U);
+  if (host::threads() == before + 2) {
+    EXPECT_GT(threads_now().size(), 1U);
+  }
   EXPECT_THAT(threads_that_take_signals(), ::testing::IsEmpty());
   host::set_threads(before);
 }
@@ -86,8 +88,9 @@ TEST(QuietThreads, KeepTheirFaults) {
     if (thread == getpid()) continue;
     std::ifstream status("/proc/self/task/" + std::to_string(thread) + "/status");
     for (std::string line; std::getline(status, line);)
-      if (line.starts_with("SigBlk:"))
+      if (line.starts_with("SigBlk:")) {
         EXPECT_EQ(std::stoull(line.substr(8), nullptr, 16) & (std::uint64_t{1} << (SIGSEGV - 1)), 0U);
+      }
   }
 }
 
