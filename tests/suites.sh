@@ -26,11 +26,8 @@ build_beside() {  # function, arguments
   trap 'kill -- "-$builder" 2>/dev/null || true' EXIT
 }
 
-# Waits for a file that the build beside the tests makes, or for its end if it makes none: it ends in any case.
-await_build() {  # file, or nothing: the end
+await_build() {
   say "waiting for the build that was started beside the tests"
-  while [[ $# -gt 0 && ! -e $1 ]] && kill -0 "$builder" 2>/dev/null; do sleep 1; done
-  if [[ $# -gt 0 && -e $1 ]]; then return; fi
   wait "$builder" || { tail -n 50 build/beside.log >&2; die "a build failed; the whole log is build/beside.log"; }
   trap - EXIT
 }
@@ -61,27 +58,22 @@ quick_tests() {  # ctest's arguments
   return $failed
 }
 
-# Builds all but the release, in the order in which they are tested. Makes a file when the first one can be tested.
-build_others() {  # file, preset with ASan, target or nothing
-  local file=$1
-  shift
-  build "$1" ${2:+--target "$2"}
-  : >"$file"
+build_small_presets() {
   build tsan --target thread-tests
   build simgrid --target sim-tests
 }
 
 full_tests() {  # --full or --all, ctest's arguments
-  local slow=slow asan=asan target=sanitized-tests built=build/beside.asan presets failed=0
-  if [[ $1 == --all ]]; then slow="" asan=asan-tools target=""; fi
+  local slow=slow asan=asan presets failed=0
+  if [[ $1 == --all ]]; then slow="" asan=asan-tools; fi
   shift
   presets=(release "$asan" tsan simgrid)
   "$here/packaging/starpu/provide.sh" release simgrid >/dev/null  # both at the same time
   build release
-  rm -f "$built"
-  build_beside build_others "$built" "$asan" "$target"
+  if [[ $asan == asan ]]; then build_beside build asan --target sanitized-tests; else build_beside build "$asan"; fi
   run_ctest release "$slow $(labels_without_gpus)" "$@" || failed=1
-  await_build "$built"
+  await_build
+  build_beside build_small_presets
   run_ctest "$asan" "$slow gpu multi-gpu" --label-regex '^cpu$' "$@" || failed=1
   await_build
   run_ctest tsan "$slow gpu multi-gpu" --label-regex '^threads$' "$@" || failed=1
