@@ -355,28 +355,31 @@ TYPED_TEST(MatricesWithoutMemory, ReportFailures) {
 /// What a call computes from a wrong tile is wrong, also if the matrix of the tile has ended before the call runs.
 TYPED_TEST(MatricesWithoutMemory, ReportFailuresAfterTheirEnd) {
   using T = TypeParam;
-  static std::atomic<bool> may_fail;
-  static starpu_codelet failing = [] {
+  static std::atomic<bool> opened;
+  static const auto codelet_of = [](starpu_cpu_func_t function) {
     starpu_codelet codelet{};
-    codelet.cpu_funcs[0] = [](void* /*buffers*/[], void* /*argument*/) {
-      may_fail.wait(false);  // this test sets it
-      codelets::report_failure("it failed late");
-    };
+    codelet.cpu_funcs[0] = function;
     codelet.nbuffers = 1;
-    codelet.modes[0] = STARPU_W;
+    codelet.modes[0] = STARPU_RW;
     return codelet;
-  }();
-  may_fail = false;
-  const auto c = tiled(this->C_, tile);
+  };
+  static auto failing =
+                  codelet_of([](void* /*buffers*/[], void* /*argument*/) { codelets::report_failure("it failed"); }),
+              waiting =
+                  codelet_of([](void* /*buffers*/[], void* /*argument*/) { opened.wait(false); });  // for this test
+  opened = false;
+  const auto c = tiled(this->C_, tile).view(0, 1, 0, 1), b = tiled(this->B_, tile).view(0, 1, 0, 1);
   {
-    const auto X = this->filled(this->A_);
-    X.wait();
-    ASSERT_EQ(starpu_task_insert(&failing, STARPU_W, X.handle(0, 0), 0), 0);
-    gemm<T>(Op::NoTrans, Op::NoTrans, T(1), X, X, T(0), c);
+    Matrix<T> X(c.m(), c.n(), tile);
+    copy(b, X);
+    ASSERT_EQ(starpu_task_insert(&failing, STARPU_RW, X.handle(0, 0), 0), 0);
+    ASSERT_EQ(starpu_task_wait_for_all(), 0);
+    ASSERT_EQ(starpu_task_insert(&waiting, STARPU_RW, c.handle(0, 0), 0), 0);
+    gemm<T>(Op::NoTrans, Op::NoTrans, T(1), X, b, T(1), c);
   }
-  may_fail = true;
-  may_fail.notify_all();
-  EXPECT_EQ(error_of([&] { c.wait(); }), "it failed late");
+  opened = true;
+  opened.notify_all();
+  EXPECT_EQ(error_of([&] { c.wait(); }), "it failed");
 }
 
 TYPED_TEST(MatricesWithoutMemory, AreCopiedOnlyToEqualTiles) {
