@@ -26,9 +26,8 @@ class LuInverse {
   /// @param A     as stored, n×n, in panels
   /// @param gpus  number of GPUs that own the panels in turn, if the session assigns owners
   LuInverse(const detail::Session& session, Sink& sink, int gpus, const tile::Stored& A)
-      : sink_(sink), to_(session.machine(), sink, A.type()), A_(A), type_(A.type()),
-        gpus_(session.machine().has_owners() ? gpus : 0), blocked_(tile::is_blocked(session, A.tile_n(0))),
-        has_gpus_(session.machine().has_cuda()) {}
+      : sink_(sink), to_(session.machine(), sink, A.type()), A_(A), gpus_(session.machine().has_owners() ? gpus : 0),
+        blocked_(tile::is_blocked(session, A.tile_n(0))), has_gpus_(session.machine().has_cuda()) {}
 
   /// Finds the first zero on the diagonal of U.
   void find_zeros(codelets::InfoValue* value) {
@@ -39,10 +38,11 @@ class LuInverse {
   void invert() {
     for (Index j = 0; j < A_.nt(); j++) {
       for (Index k = 0; k < j; k++) {
-        const double flops = flops_of_multiply_add(type_) * (rows_above(k) + columns(k) / 2) * columns(k) * columns(j);
+        const double flops =
+            flops_of_multiply_add(A_.type()) * (rows_above(k) + columns(k) / 2) * columns(k) * columns(j);
         sink_.step(k);
-        sink_.submit(codelets::panel_multiply(type_), {access(k, STARPU_R), access(j, STARPU_RW)},
-                     codelets::PanelMultiplyArgs{{flops, type_}, first(k)}, panel(j).owner);
+        sink_.submit(codelets::panel_multiply(A_.type()), {access(k, STARPU_R), access(j, STARPU_RW)},
+                     codelets::PanelMultiplyArgs{{flops, A_.type()}, first(k)}, panel(j).owner);
       }
       invert_panel(j);
     }
@@ -53,7 +53,7 @@ class LuInverse {
   void solve() {
     for (Index j = A_.nt() - 1; j >= 0; j--) {
       auto L = panel(j);
-      const auto memory = sink_.temporary(L, A_.m() - first(j), A_.tile_n(j), size_of(type_));
+      const auto memory = sink_.temporary(L, A_.m() - first(j), A_.tile_n(j), size_of(A_.type()));
       L.handle = memory.handle();
       split(j, L.handle);
       for (Index k = A_.nt() - 1; k > j; k--) {
@@ -90,24 +90,26 @@ class LuInverse {
     typename Sink::Temporary workspace, inverses;
     std::vector<tile::Access> accesses{access(j, STARPU_RW)};
     if (has_gpus_) {
-      workspace = sink_.temporary(panel(j), A_.tile_n(j), A_.tile_n(j), size_of(type_));
+      workspace = sink_.temporary(panel(j), A_.tile_n(j), A_.tile_n(j), size_of(A_.type()));
       accesses.push_back({workspace.handle(), STARPU_W});
     }
     if (blocked_) {
-      inverses = sink_.temporary(panel(j), codelets::diagonal_block, 2 * A_.tile_n(j), size_of(type_));
+      inverses = sink_.temporary(panel(j), codelets::diagonal_block, 2 * A_.tile_n(j), size_of(A_.type()));
       accesses.push_back({inverses.handle(), STARPU_W});
     }
-    const double flops = flops_of_multiply_add(type_) / 2 * columns(j) * columns(j) * (rows_above(j) + columns(j) / 3);
+    const double flops =
+        flops_of_multiply_add(A_.type()) / 2 * columns(j) * columns(j) * (rows_above(j) + columns(j) / 3);
     sink_.step(j);
-    sink_.submit(codelets::panel_invert(type_), std::span<const tile::Access>(accesses),
-                 codelets::PanelInvertArgs{{flops, type_}, first(j), blocked_}, panel(j).owner);
+    sink_.submit(codelets::panel_invert(A_.type()), std::span<const tile::Access>(accesses),
+                 codelets::PanelInvertArgs{{flops, A_.type()}, first(j), blocked_}, panel(j).owner);
   }
 
   /// Moves L(·, j) out of panel j, which then holds only U⁻¹(·, j).
   void split(Index j, starpu_data_handle_t L) {
     sink_.step(j);
-    sink_.submit(codelets::split_panel(type_), {access(j, STARPU_RW), {L, STARPU_W}},
-                 codelets::SplitPanelArgs{{(rows() - rows_above(j)) * columns(j), type_}, first(j)}, panel(j).owner);
+    sink_.submit(codelets::split_panel(A_.type()), {access(j, STARPU_RW), {L, STARPU_W}},
+                 codelets::SplitPanelArgs{{(rows() - rows_above(j)) * columns(j), A_.type()}, first(j)},
+                 panel(j).owner);
   }
 
   /// Exchanges columns of panel j with panels [begin, end), and also within panel j if these are the last panels.
@@ -115,10 +117,10 @@ class LuInverse {
     std::vector<tile::Access> accesses{{pivots.handle(j), STARPU_R}, access(j, STARPU_RW)};
     for (Index k = begin; k < end; k++) accesses.push_back(access(k, STARPU_RW));
     sink_.step(j);
-    sink_.submit(
-        codelets::swap_columns(type_), std::span<const tile::Access>(accesses),
-        codelets::SwapColumnsArgs{{2 * rows() * columns(j), type_}, first(begin) - first(j), A_.nb(), end == A_.nt()},
-        panel(j).owner);
+    sink_.submit(codelets::swap_columns(A_.type()), std::span<const tile::Access>(accesses),
+                 codelets::SwapColumnsArgs{
+                     {2 * rows() * columns(j), A_.type()}, first(begin) - first(j), A_.nb(), end == A_.nt()},
+                 panel(j).owner);
   }
 
   tile::Tile panel(Index j) const { return tile::tile_of(A_, 0, j, gpus_ > 0 ? static_cast<int>(j % gpus_) : -1); }
@@ -131,7 +133,6 @@ class LuInverse {
   Sink& sink_;
   tile::Ops<Sink> to_;
   tile::Stored A_;
-  char type_;
   int gpus_;
   bool blocked_, has_gpus_;
 };

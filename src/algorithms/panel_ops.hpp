@@ -30,14 +30,14 @@ class PanelOps {
   /// @param gpus  number of GPUs that own the panels in turn, if the session assigns owners
   PanelOps(const detail::Session& session, Sink& sink, int gpus, const tile::Stored& A,
            const detail::PivotTiles& pivots)
-      : session_(session), sink_(sink), A_(A), type_(A.type()), pivots_(pivots), gpus_(gpus),
-        owned_(session.machine().has_owners()), blocked_(tile::is_blocked(session, A.tile_n(0))) {}
+      : session_(session), sink_(sink), A_(A), pivots_(pivots), gpus_(gpus), owned_(session.machine().has_owners()),
+        blocked_(tile::is_blocked(session, A.tile_n(0))) {}
 
   const detail::Session& session() const noexcept { return session_; }
   Index panels() const noexcept { return A_.nt(); }
   Index pivoted() const noexcept { return pivots_.panels(); }  ///< number of panels that have pivots
   int gpus() const noexcept { return gpus_; }
-  double element_size() const { return static_cast<double>(size_of(type_)); }
+  double element_size() const { return static_cast<double>(size_of(A_.type())); }
   bool are_owned() const noexcept { return owned_; }
   double columns(Index k) const { return static_cast<double>(A_.tile_n(k)); }
   double rows_from(Index k) const {
@@ -58,7 +58,7 @@ class PanelOps {
     std::vector<tile::Access> accesses;
     auto inverses = add_factorized(accesses, k);
     sink_.step(k);
-    sink_.submit(codelets::getrf(type_), std::span<const tile::Access>(accesses), panel_args(k, value), owner(k));
+    sink_.submit(codelets::getrf(A_.type()), std::span<const tile::Access>(accesses), panel_args(k, value), owner(k));
     return inverses;
   }
 
@@ -79,7 +79,7 @@ class PanelOps {
       args.work.flops += work.flops, args.work.beside += work.flops, args.work.moved += work.moved;
     }
     sink_.step(before);
-    sink_.submit(codelets::getrf_beside_updates(type_), std::span<const tile::Access>(accesses), args, owner(k));
+    sink_.submit(codelets::getrf_beside_updates(A_.type()), std::span<const tile::Access>(accesses), args, owner(k));
     return inverses;
   }
 
@@ -91,7 +91,8 @@ class PanelOps {
     add_tiles(accesses, A_, j, row_of(k), A_.mt(), STARPU_RW);
     if (blocked_) accesses.push_back({inverses.handle(), STARPU_R});
     sink_.step(k);
-    sink_.submit(codelets::panel_update(type_), std::span<const tile::Access>(accesses), update_args(k, j), owner(j));
+    sink_.submit(codelets::panel_update(A_.type()), std::span<const tile::Access>(accesses), update_args(k, j),
+                 owner(j));
   }
 
   /// Exchanges rows of panel j by the pivots of panels [begin, end).
@@ -115,12 +116,12 @@ class PanelOps {
     add_tiles(accesses, A_, k, begin, end, STARPU_R);
     add_tiles(accesses, B, j, begin, end, STARPU_RW);
     const double rows = upper ? static_cast<double>(first(k)) + columns(k) / 2 : rows_from(k) - columns(k) / 2;
-    const double flops = flops_of_multiply_add(type_) * rows * columns(k) * static_cast<double>(B.tile_n(j));
+    const double flops = flops_of_multiply_add(A_.type()) * rows * columns(k) * static_cast<double>(B.tile_n(j));
     sink_.step(k);
     sink_.submit(
-        codelets::panel_solve(type_), std::span<const tile::Access>(accesses),
+        codelets::panel_solve(A_.type()), std::span<const tile::Access>(accesses),
         codelets::PanelSolveArgs{
-            {flops, type_}, static_cast<int>(first(k) - begin * A_.mb()), static_cast<int>(end - begin), uplo, op},
+            {flops, A_.type()}, static_cast<int>(first(k) - begin * A_.mb()), static_cast<int>(end - begin), uplo, op},
         owner(j));
   }
 
@@ -128,7 +129,7 @@ class PanelOps {
   void outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
     const Index last = pivoted() - 1;
     sink_.submit(codelets::outcome(), {{A_.handle(row_of(last), last), STARPU_R}, {result, STARPU_W}},
-                 codelets::OutcomeArgs{{0, type_}, value}, owner(last));
+                 codelets::OutcomeArgs{{0, A_.type()}, value}, owner(last));
   }
 
  private:
@@ -144,19 +145,19 @@ class PanelOps {
     accesses.push_back({pivots_.handle(k), STARPU_W});
     if (!blocked_) return {};
     auto inverses = sink_.temporary(tile::tile_of(A_, row_of(k), k, owner(k)), codelets::diagonal_block,
-                                    2 * A_.tile_n(k), size_of(type_));
+                                    2 * A_.tile_n(k), size_of(A_.type()));
     accesses.push_back({inverses.handle(), STARPU_W});
     return inverses;
   }
   codelets::GetrfArgs panel_args(Index k, codelets::InfoValue* value) const {
     const double rows = rows_from(k), width = columns(k);
-    const double flops = flops_of_multiply_add(type_) / 2 * width * width * std::max(rows - width / 3, 0.0);
-    return {{flops, type_, rows, width}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value};
+    const double flops = flops_of_multiply_add(A_.type()) / 2 * width * width * std::max(rows - width / 3, 0.0);
+    return {{flops, A_.type(), rows, width}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value};
   }
   codelets::PanelUpdateArgs update_args(Index k, Index j) const {
     const double flops =
-        flops_of_multiply_add(type_) * columns(k) * columns(j) * std::max(rows_from(k) - columns(k) / 2, 0.0);
-    codelets::PanelUpdateArgs args{{flops, type_}, first_in_tile(k), tiles_from(row_of(k)), blocked_};
+        flops_of_multiply_add(A_.type()) * columns(k) * columns(j) * std::max(rows_from(k) - columns(k) / 2, 0.0);
+    codelets::PanelUpdateArgs args{{flops, A_.type()}, first_in_tile(k), tiles_from(row_of(k)), blocked_};
     args.work.moved = elements_moved(columns(k), A_.tile_n(j));
     return args;
   }
@@ -170,7 +171,6 @@ class PanelOps {
   const detail::Session& session_;
   Sink& sink_;
   tile::Stored A_;
-  char type_;
   const detail::PivotTiles& pivots_;
   RowExchanges<Sink> exchanges_{sink_, pivots_};
   int gpus_;

@@ -23,13 +23,15 @@ class QrOps {
   /// @param A     as stored, in panels
   /// @param gpus  that own its panels in turn, if the session assigns owners
   QrOps(const detail::Session& session, Sink& sink, int gpus, const tile::Stored& A, detail::ReflectorTiles& reflectors)
-      : sink_(sink), to_(session.machine(), sink, A.type()), A_(A), type_(A.type()), reflectors_(reflectors),
-        gpus_(gpus), owned_(session.machine().has_owners()) {}
+      : sink_(sink), to_(session.machine(), sink, A.type()), A_(A), reflectors_(reflectors), gpus_(gpus),
+        owned_(session.machine().has_owners()) {}
 
   Index panels() const noexcept { return A_.nt(); }
   Index factors() const noexcept { return reflectors_.panels(); }  ///< the panels that have reflectors
   bool are_owned() const noexcept { return owned_; }
-  double bytes(Index k) const { return static_cast<double>(A_.m()) * columns(k) * static_cast<double>(size_of(type_)); }
+  double bytes(Index k) const {
+    return static_cast<double>(A_.m()) * columns(k) * static_cast<double>(size_of(A_.type()));
+  }
   double update_flops(Index k, Index j) const { return flops_of_larfb(k, columns(j)); }
 
   /// Requests all panels from the first to the last, in which order `geqrf` expects them.
@@ -41,10 +43,10 @@ class QrOps {
   void factorize(Index k) {
     const double rows = rows_from(k), width = columns(k), order = std::min(rows, width);
     const double reflections = rows * width * order - (rows + width) * order * order / 2 + order * order * order / 3;
-    auto args = args_of(k, flops_of_multiply_add(type_) * reflections + flops_of_block(k));
+    auto args = args_of(k, flops_of_multiply_add(A_.type()) * reflections + flops_of_block(k));
     args.work.rows = rows, args.work.columns = width;
     sink_.step(k);
-    sink_.submit(codelets::geqrf(type_),
+    sink_.submit(codelets::geqrf(A_.type()),
                  {{A_.handle(0, k), STARPU_RW}, {reflectors_.factors(k), STARPU_W}, {reflectors_.block(k), STARPU_W}},
                  args, owner(k));
     if (zeros_ != nullptr) to_.find_zero(panel(k), first(k), first(k), zeros_);
@@ -54,7 +56,7 @@ class QrOps {
   /// Makes the block of panel k, which was factorized before.
   void make_block(Index k) {
     sink_.step(k);
-    sink_.submit(codelets::larft(type_),
+    sink_.submit(codelets::larft(A_.type()),
                  {{A_.handle(0, k), STARPU_R}, {reflectors_.factors(k), STARPU_R}, {reflectors_.block(k), STARPU_W}},
                  args_of(k, flops_of_block(k)), owner(k));
   }
@@ -64,9 +66,9 @@ class QrOps {
   void apply(Side side, bool adjoint, Index k, const tile::Stored& X, Index j) {
     const bool left = side == Side::Left;
     const double others = static_cast<double>(left ? X.tile_n(j) : X.tile_m(j));
-    const codelets::LarfbArgs args{{flops_of_larfb(k, others), type_}, first(k), side, adjoint};
+    const codelets::LarfbArgs args{{flops_of_larfb(k, others), A_.type()}, first(k), side, adjoint};
     sink_.step(k);
-    sink_.submit(codelets::larfb(type_),
+    sink_.submit(codelets::larfb(A_.type()),
                  {{A_.handle(0, k), STARPU_R},
                   {reflectors_.block(k), STARPU_R},
                   {left ? X.handle(0, j) : X.handle(j, 0), STARPU_RW}},
@@ -75,26 +77,26 @@ class QrOps {
   /// Replaces panel k by its columns of Q, as if no other panel had reflectors.
   void generate(Index k) {
     sink_.step(k);
-    sink_.submit(codelets::ungqr(type_), {{A_.handle(0, k), STARPU_RW}, {reflectors_.block(k), STARPU_R}},
-                 args_of(k, flops_of_multiply_add(type_) * rows_from(k) * columns(k) * columns(k)), owner(k));
+    sink_.submit(codelets::ungqr(A_.type()), {{A_.handle(0, k), STARPU_RW}, {reflectors_.block(k), STARPU_R}},
+                 args_of(k, flops_of_multiply_add(A_.type()) * rows_from(k) * columns(k) * columns(k)), owner(k));
   }
   /// A step of the solution with R or its adjoint: panel k, and column j of B.
   void solve(Op op, Index k, const tile::Stored& B, Index j) {
     const double rows = first(k) + columns(k) / 2;
-    const double flops = flops_of_multiply_add(type_) * rows * columns(k) * static_cast<double>(B.tile_n(j));
+    const double flops = flops_of_multiply_add(A_.type()) * rows * columns(k) * static_cast<double>(B.tile_n(j));
     sink_.step(k);
-    sink_.submit(codelets::panel_solve(type_), {{A_.handle(0, k), STARPU_R}, {B.handle(0, j), STARPU_RW}},
-                 codelets::PanelSolveArgs{{flops, type_}, first(k), 1, Uplo::Upper, op}, owner(j));
+    sink_.submit(codelets::panel_solve(A_.type()), {{A_.handle(0, k), STARPU_R}, {B.handle(0, j), STARPU_RW}},
+                 codelets::PanelSolveArgs{{flops, A_.type()}, first(k), 1, Uplo::Upper, op}, owner(j));
   }
   /// Rows of B from `begin` on ← 0 in column j.
   /// @param only_with  as in codelets::clear_rows
   /// @param result     what `outcome` will write, if `only_with` is not null
   void clear_rows(const tile::Stored& B, Index j, Index begin, const codelets::GrowthValue* only_with = nullptr,
                   starpu_data_handle_t result = nullptr) {
-    const codelets::ClearRowsArgs args{{0, type_}, static_cast<int>(begin), only_with};
+    const codelets::ClearRowsArgs args{{0, A_.type()}, static_cast<int>(begin), only_with};
     const tile::Access b{B.handle(0, j), STARPU_RW};
-    if (only_with == nullptr) sink_.submit(codelets::clear_rows(type_), {b}, args, owner(j));
-    else sink_.submit(codelets::clear_rows(type_), {b, {result, STARPU_R}}, args, owner(j));
+    if (only_with == nullptr) sink_.submit(codelets::clear_rows(A_.type()), {b}, args, owner(j));
+    else sink_.submit(codelets::clear_rows(A_.type()), {b, {result, STARPU_R}}, args, owner(j));
   }
   /// From now on, `value` gets the first zero on the diagonal of R. Each panel is searched before others use it, so
   /// that the last one waits for all.
@@ -110,10 +112,10 @@ class QrOps {
   void finish(Index k) { reflectors_.release_block(k); }
 
  private:
-  codelets::ReflectorArgs args_of(Index k, double flops) const { return {{flops, type_}, first(k)}; }
-  double flops_of_block(Index k) const { return flops_of_multiply_add(type_) * rows_from(k) * count(k) * count(k); }
+  codelets::ReflectorArgs args_of(Index k, double flops) const { return {{flops, A_.type()}, first(k)}; }
+  double flops_of_block(Index k) const { return flops_of_multiply_add(A_.type()) * rows_from(k) * count(k) * count(k); }
   double flops_of_larfb(Index k, double others) const {
-    return flops_of_multiply_add(type_) * (2 * rows_from(k) + count(k)) * count(k) * others;
+    return flops_of_multiply_add(A_.type()) * (2 * rows_from(k) + count(k)) * count(k) * others;
   }
   tile::Tile panel(Index k) const { return tile::tile_of(A_, 0, k, owner(k)); }
   int first(Index k) const { return static_cast<int>(k * reflectors_.panel()); }  ///< row and column of the matrix
@@ -128,7 +130,6 @@ class QrOps {
   codelets::GrowthValue* size_ = nullptr;
   starpu_data_handle_t result_ = nullptr;
   tile::Stored A_;
-  char type_;
   detail::ReflectorTiles& reflectors_;
   int gpus_;
   bool owned_;
