@@ -60,7 +60,7 @@ class Manual(unittest.TestCase):
                 self.assertEqual(completed(program, "--policy", "te"), ["tessera"])
             if program.name == "tessera-bench":
                 self.assertEqual(completed(program, "--routine", "getrf"), ["getrf", "getrf_nopiv"])
-                self.assertEqual(completed(program, "--against", ""), ["cublasxt", "cusolver", "openblas"])
+                self.assertEqual(completed(program, "--against", ""), ["cublas", "cublasxt", "cusolver", "openblas"])
 
     def test_version(self):
         for program in programs:

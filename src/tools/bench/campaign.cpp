@@ -107,7 +107,10 @@ class Campaign {
       if (options_.against_cublasxt && gpus > 0) run_cublasxt(routine, problem, gpus);
       if (options_.against_cusolver && gpus > 1) run_cusolver_mg(routine, problem, gpus);
     }
-    if (options_.against_cusolver) run_cusolver(routine, problem);
+    if (options_.against_cublas)
+      run_on_one_gpu(routine, problem, "cublas", routine.peers().cublas, &Routine::run_cublas);
+    if (options_.against_cusolver)
+      run_on_one_gpu(routine, problem, "cusolver", routine.peers().cusolver, &Routine::run_cusolver);
     if (options_.against_openblas) run_openblas(routine, problem);
   }
 
@@ -262,7 +265,7 @@ class Campaign {
   }
 
   void run_cublasxt(const Routine& routine, const Problem& problem, int gpus) {
-    if (!routine.peers().cublasxt) return finish(start(routine, problem, "cublasxt", gpus, gpus));
+    if (!routine.peers().cublas) return finish(start(routine, problem, "cublasxt", gpus, gpus));
     run_in_blocks(routine, problem, "cublasxt", gpus, options_.xt_blocks, [&](Index block) {
       auto xt = std::make_shared<CublasXt>(machine_.ordinals(gpus));
       xt->set_block(block);
@@ -279,13 +282,15 @@ class Campaign {
     });
   }
 
-  /// cuSOLVER runs on one GPU.
-  void run_cusolver(const Routine& routine, const Problem& problem) {
-    auto result = start(routine, problem, "cusolver", 1, 1);
-    if (!routine.peers().cusolver) return finish(std::move(result));
+  /// @param exists  whether the library has the routine
+  template <typename Library>
+  void run_on_one_gpu(const Routine& routine, const Problem& problem, const char* name, bool exists,
+                      void (Routine::*run_it)(Library&, const Problem&, const Operands&) const) {
+    auto result = start(routine, problem, name, 1, 1);
+    if (!exists) return finish(std::move(result));
     runtime_.reset();  // as for cuBLAS-XT
-    CuSolver solver(machine_.ordinals(1).front());
-    const auto call = [&] { routine.run_cusolver(solver, problem, operands_->get()); };
+    Library library(machine_.ordinals(1).front());
+    const auto call = [&] { (routine.*run_it)(library, problem, operands_->get()); };
     time(result, call);
     check(result, call);
     finish(std::move(result));
@@ -318,7 +323,7 @@ class Campaign {
 
 void measure_limits(const Options& options, Limits& limits) {
   std::set<int> counts(options.gpus.begin(), options.gpus.end());
-  if (options.against_cusolver) counts.insert(1);
+  if (options.against_cublas || options.against_cusolver) counts.insert(1);
   for (const int gpus : counts)
     for (const auto& problem : options.problems) {
       Index largest = 0;

@@ -132,7 +132,7 @@ void choose_demo(Options& options, const Machine& machine, Limits& limits) {
   options.tile = 0, options.repeat = 3, options.warmup = 1;
   options.check = true;
   options.against_openblas = gpus == 0;
-  options.against_cublasxt = gpus > 0, options.against_cusolver = false;
+  options.against_cublasxt = gpus > 0, options.against_cublas = options.against_cusolver = false;
   options.xt_blocks = {
       8192};  // best block on one and on four H200 for the sizes of a demo; trying all of them takes minutes
 }

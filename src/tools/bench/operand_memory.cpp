@@ -29,6 +29,7 @@ void improve_condition(T* data, const Shape& shape) {
       for (Index i = 0; i < shape.rows; i++) {
         auto& x = data[i + j * shape.ld];
         x = i == j ? x + T(1.5) : x * factor;
+        if (i == j && shape.real_diagonal) x = std::real(x);
       }
   });
 }

@@ -30,8 +30,10 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
   for (auto* option :
        {add_list(
             app, "--against", typed.against,
-            "cublasxt, cusolver or openblas: other libraries to measure; cusolver has factorizations and inverses on "
-            "one GPU, and on several potrf and getrf of cuSOLVERMg with the fastest of some block sizes")
+            "cublas, cublasxt, cusolver or openblas: other libraries to measure; cublas computes on one GPU in "
+            "--memory "
+            "device; cusolver has factorizations and inverses on one GPU, and on several potrf and getrf of cuSOLVERMg "
+            "with the fastest of some block sizes")
             ->type_name("NAME"),
         add_list(app, "--xt-block", options.xt_blocks,
                  "block sizes tried with cuBLAS-XT; the fastest is reported (2048,4096,8192)")
@@ -107,10 +109,11 @@ void require_plain_sweep(const CLI::App& app, const Options& options) {
 
 void parse_running(const Typed& typed, Options& options) {
   for (const auto& peer : typed.against) {
-    if (peer == "cublasxt") options.against_cublasxt = true;
+    if (peer == "cublas") options.against_cublas = true;
+    else if (peer == "cublasxt") options.against_cublasxt = true;
     else if (peer == "cusolver") options.against_cusolver = true;
     else if (peer == "openblas") options.against_openblas = true;
-    else throw BadArgument("--against", peer, "is not one of cublasxt, cusolver, openblas");
+    else throw BadArgument("--against", peer, "is not one of cublas, cublasxt, cusolver, openblas");
   }
   if (options.xt_blocks.empty()) options.xt_blocks = {2048, 4096, 8192};
   options.cpus = typed.runtime.cpus, options.tile = typed.runtime.tile;
@@ -160,8 +163,9 @@ void resolve(Options& options, const Machine& machine) {
   }
   if (options.sweep) options.gpus = gpu_counts(options.gpus.front());
   const bool any = std::ranges::any_of(options.gpus, [](int gpus) { return gpus > 0; });
-  for (const auto& [name, wanted] :
-       {std::pair{"cublasxt", options.against_cublasxt}, {"cusolver", options.against_cusolver}}) {
+  for (const auto& [name, wanted] : {std::pair{"cublas", options.against_cublas},
+                                     {"cublasxt", options.against_cublasxt},
+                                     {"cusolver", options.against_cusolver}}) {
     if (wanted && !CublasXt::available())
       throw BadArgument(fmt::format("--against: {} is not available: this program was built without CUDA", name));
     if (wanted && !(any && machine.has_cuda()))
@@ -171,6 +175,8 @@ void resolve(Options& options, const Machine& machine) {
     throw BadArgument("--memory", options.memory(), "needs a GPU that CUDA drives, but there is none" + because);
   if (options.on_gpu && (options.against_openblas || std::ranges::find(options.gpus, 0) != options.gpus.end()))
     throw BadArgument("--memory", "device", "is nothing that OpenBLAS or cores alone can access");
+  if (options.against_cublas && !options.on_gpu)
+    throw BadArgument("--against: cublas computes only where the operands are, so it needs --memory device");
   if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())
     throw BadArgument("--cpus", "0", "leaves no device: there is no GPU either" + because);
   if (!options.pinned) options.pinned = any && machine.has_cuda();

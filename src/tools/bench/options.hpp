@@ -19,7 +19,7 @@ struct Options : ChosenProblems {
   Index tile = 0;             ///< 0: the library's choice
   std::vector<std::string> policies;
   std::vector<Placement> placements;
-  bool against_cublasxt = false, against_cusolver = false, against_openblas = false;
+  bool against_cublas = false, against_cublasxt = false, against_cusolver = false, against_openblas = false;
   std::vector<Index> xt_blocks;
   int repeat = 5, warmup = 1;
   bool check = false, demo = false, statistics = false;

@@ -22,7 +22,7 @@ class Cholesky final : public Routine {
   explicit Cholesky(bool solves) : Routine(solves ? "posv" : "potrf"), solves_(solves) {}
 
   Takes takes() const override { return {.uplo = true, .k = solves_, .beta = false}; }
-  Peers peers() const override { return {.openblas = true, .cublasxt = false, .cusolver = true}; }
+  Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = true}; }
   std::string why_not(const Problem& /*p*/) const override { return ""; }
 
   double flops(const Problem& p) const override {
@@ -67,7 +67,6 @@ class Cholesky final : public Routine {
       return solves_ ? host::posv(p.uplo, n, nrhs, A, lda, B, ldb) : host::potrf(p.uplo, n, A, lda);
     });
   }
-  void run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*p*/, const Operands& /*o*/) const override {}
   void run_cusolver([[maybe_unused]] CuSolver& solver, [[maybe_unused]] const Problem& p,
                     [[maybe_unused]] const Operands& o) const override {
 #ifdef TESSERA_WITH_CUDA

@@ -5,7 +5,7 @@
 
 #include <tessera/error.hpp>
 
-#include "machine/gpu.hpp"
+#include "machine/cuda_resources.hpp"
 #include "workload/other_libraries.hpp"
 
 namespace tessera::bench {
@@ -31,5 +31,14 @@ CublasXt::~CublasXt() {
 void CublasXt::set_block(Index block) {
   require(cublasXtSetBlockDim(handle_, static_cast<int>(block)), "setting cuBLAS-XT's block size");
 }
+
+CuBlas::CuBlas(int device) {
+  gpu::require(cudaSetDevice(device), "cudaSetDevice");
+  require(cublasCreate(&handle_), "starting cuBLAS");
+}
+
+CuBlas::~CuBlas() { cublasDestroy(handle_); }
+
+void CuBlas::wait() { gpu::require(cudaDeviceSynchronize(), "cuBLAS"); }
 
 }  // namespace tessera::bench

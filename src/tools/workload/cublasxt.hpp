@@ -17,6 +17,23 @@ namespace tessera::bench {
 /// @throws RuntimeError that starts with `what`
 void require(cublasStatus_t status, const std::string& what);
 
+/// cuBLAS as a library of libraries.hpp, on operands that the current device can access. Only built with CUDA.
+struct DeviceBlas {
+  using Size = int;
+  cublasHandle_t handle;
+
+  void gemm(auto... x) const { require(device::gemm(handle, x...), "cuBLAS gemm"); }
+  static void gemmt(auto...) { throw RuntimeError("cuBLAS has no gemmt"); }
+  void symm(auto... x) const { require(device::symm(handle, x...), "cuBLAS symm"); }
+  void hemm(auto... x) const { require(device::hemm(handle, x...), "cuBLAS hemm"); }
+  void syrk(auto... x) const { require(device::syrk(handle, x...), "cuBLAS syrk"); }
+  void herk(auto... x) const { require(device::herk(handle, x...), "cuBLAS herk"); }
+  void syr2k(auto... x) const { require(device::syr2k(handle, x...), "cuBLAS syr2k"); }
+  void her2k(auto... x) const { require(device::her2k(handle, x...), "cuBLAS her2k"); }
+  void trmm(auto... x) const { require(device::trmm(handle, x...), "cuBLAS trmm"); }
+  void trsm(auto... x) const { require(device::trsm(handle, x...), "cuBLAS trsm"); }
+};
+
 /// cuBLAS-XT as a library of libraries.hpp. Only built with CUDA.
 struct Xt {
   using Size = Index;

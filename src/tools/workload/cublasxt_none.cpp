@@ -10,6 +10,9 @@ CublasXt::CublasXt(std::vector<int> /*devices*/) { throw RuntimeError("this prog
 CublasXt::~CublasXt() = default;
 void CublasXt::set_block(Index /*block*/) {}
 
+CuBlas::CuBlas(int /*device*/) { throw RuntimeError("this program was built without CUDA"); }
+CuBlas::~CuBlas() = default;
+
 struct CuSolver::State {};
 CuSolver::CuSolver(int /*device*/) { throw RuntimeError("this program was built without CUDA"); }
 CuSolver::~CuSolver() = default;

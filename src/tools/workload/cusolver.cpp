@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -45,34 +46,16 @@ cusolverStatus_t unmqr(cusolverDnHandle_t handle, int m, int n, int k, const T* 
       device::cublas(tau), device::cublas(C), ldc, device::cublas(workspace), elements, info);
 }
 
-enum class To { Device, Host };
-
-/// Copies one triangle, panel by panel.
-void copy_triangle(To to, Uplo uplo, Index n, std::size_t element, char* host, Index ld, char* device) {
-  constexpr Index panel = 1024;
-  const auto bytes = [&](Index elements) { return static_cast<std::size_t>(elements) * element; };
-  for (Index j = 0; j < n; j += panel) {
-    const Index columns = std::min(panel, n - j), first = uplo == Uplo::Lower ? j : 0,
-                rows = uplo == Uplo::Lower ? n - j : j + columns;
-    char *const h = host + bytes(first + j * ld), *const d = device + bytes(first + j * n);
-    if (to == To::Device)
-      require(cudaMemcpy2DAsync(d, bytes(n), h, bytes(ld), bytes(rows), static_cast<std::size_t>(columns),
-                                cudaMemcpyDefault),
-              "cudaMemcpy2D");
-    else
-      require(cudaMemcpy2DAsync(h, bytes(ld), d, bytes(n), bytes(rows), static_cast<std::size_t>(columns),
-                                cudaMemcpyDefault),
-              "cudaMemcpy2D");
-  }
-}
-
 }  // namespace
 
 struct CuSolver::State {
-  /// Device memory that grows.
+  /// Memory of the current GPU that grows.
   class Memory {
    public:
+    Memory() = default;
     ~Memory() { cudaFree(data_); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
     void* at_least(std::size_t bytes) {
       if (bytes > bytes_) {
         cudaFree(data_);
@@ -88,6 +71,44 @@ struct CuSolver::State {
     std::size_t bytes_ = 0;
   };
 
+  /// An m×n matrix in the memory of the current GPU: in place if it is there, otherwise a copy.
+  template <Scalar T>
+  class OnGpu {
+   public:
+    /// @param copies    for a copy
+    /// @param triangle  the only one that is copied; empty: all is
+    OnGpu(Memory& copies, int device, void* home, Index m, Index n, Index ld, std::optional<Uplo> triangle = {})
+        : home_(static_cast<T*>(home)), home_ld_(ld), m_(m), n_(n), triangle_(triangle) {
+      if (gpu::device_of(home) == device) return;
+      copy_ = static_cast<T*>(copies.at_least(bytes(m * n)));
+      copy(copy_, m_, home_, home_ld_);
+    }
+    T* data() const { return copy_ != nullptr ? copy_ : home_; }
+    int ld() const { return static_cast<int>(copy_ != nullptr ? m_ : home_ld_); }
+    void bring_home() const {
+      if (copy_ != nullptr) copy(home_, home_ld_, copy_, m_);
+    }
+
+   private:
+    static std::size_t bytes(Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); }
+
+    /// Copies a triangle panel by panel.
+    void copy(T* to, Index to_ld, const T* from, Index from_ld) const {
+      const Index panel = triangle_ ? 1024 : n_;
+      for (Index j = 0; j < n_; j += panel) {
+        const Index columns = std::min(panel, n_ - j), first = triangle_ == Uplo::Lower ? j : 0,
+                    rows = triangle_ == Uplo::Upper ? j + columns : m_ - first;
+        require(cudaMemcpy2DAsync(to + first + j * to_ld, bytes(to_ld), from + first + j * from_ld, bytes(from_ld),
+                                  bytes(rows), static_cast<std::size_t>(columns), cudaMemcpyDefault),
+                "cudaMemcpy2D");
+      }
+    }
+
+    T *home_, *copy_ = nullptr;
+    Index home_ld_, m_, n_;
+    std::optional<Uplo> triangle_;
+  };
+
   ~State() {
     if (blas_ != nullptr) cublasDestroy(blas_);
   }
@@ -95,6 +116,18 @@ struct CuSolver::State {
   cublasHandle_t blas() {
     if (blas_ == nullptr && cublasCreate(&blas_) != CUBLAS_STATUS_SUCCESS) throw RuntimeError("starting cuBLAS failed");
     return blas_;
+  }
+
+  int* new_info() { return static_cast<int*>(info.at_least(2 * sizeof(int))); }
+  template <Scalar T>
+  T* work(int elements) {
+    return static_cast<T*>(workspace.at_least(static_cast<std::size_t>(elements) * sizeof(T)));
+  }
+  /// Waits for what a call has reported.
+  static void check(const int* info, const char* problem) {
+    int failed = 0;
+    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDefault), "cudaMemcpy");
+    if (failed != 0) throw RuntimeError(std::string("cuSOLVER found ") + problem);
   }
 
   int device = 0;
@@ -123,26 +156,19 @@ void CuSolver::factorize(char type, Uplo uplo, Index n, void* A, Index lda, Inde
   require(cudaSetDevice(state_->device), "cudaSetDevice");
   tools::with_type(type, [&]<Scalar T>(T) {
     const auto order = static_cast<int>(n);
-    const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
-    auto* const a = static_cast<T*>(state_->A.at_least(bytes(n * n)));
-    auto* const info = static_cast<int*>(state_->info.at_least(2 * sizeof(int)));
+    const State::OnGpu<T> a(state_->A, state_->device, A, n, n, lda, uplo),
+        b(state_->B, state_->device, B, n, nrhs, ldb);
+    auto* const info = state_->new_info();
     int elements = 0;
-    require(device::potrf_workspace<T>(state_->handle, uplo, order, a, order, &elements), "potrf");
-    auto* const workspace = static_cast<T*>(state_->workspace.at_least(bytes(elements)));
-    copy_triangle(To::Device, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
-    require(device::potrf<T>(state_->handle, uplo, order, a, order, workspace, elements, info), "potrf");
-    if (nrhs > 0) {
-      const auto columns = static_cast<std::size_t>(nrhs);
-      auto* const b = static_cast<T*>(state_->B.at_least(bytes(n * nrhs)));
-      require(cudaMemcpy2DAsync(b, bytes(n), B, bytes(ldb), bytes(n), columns, cudaMemcpyDefault), "cudaMemcpy2D");
-      require(device::potrs<T>(state_->handle, uplo, order, static_cast<int>(nrhs), a, order, b, order, info + 1),
+    require(device::potrf_workspace<T>(state_->handle, uplo, order, a.data(), a.ld(), &elements), "potrf");
+    require(device::potrf<T>(state_->handle, uplo, order, a.data(), a.ld(), state_->work<T>(elements), elements, info),
+            "potrf");
+    if (nrhs > 0)
+      require(device::potrs<T>(state_->handle, uplo, order, static_cast<int>(nrhs), a.data(), a.ld(), b.data(), b.ld(),
+                               info + 1),
               "potrs");
-      require(cudaMemcpy2DAsync(B, bytes(ldb), b, bytes(n), bytes(n), columns, cudaMemcpyDefault), "cudaMemcpy2D");
-    }
-    copy_triangle(To::Host, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
-    int failed = 0;
-    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDefault), "cudaMemcpy");
-    if (failed != 0) throw RuntimeError("cuSOLVER found the matrix not positive definite");
+    a.bring_home(), b.bring_home();
+    state_->check(info, "the matrix not positive definite");
   });
 }
 
@@ -152,33 +178,29 @@ void CuSolver::invert(char type, Inversion which, Uplo uplo, Diag diag, Index n,
   require(cudaSetDevice(state_->device), "cudaSetDevice");
   tools::with_type(type, [&]<Scalar T>(T) {
     const auto order = static_cast<int>(n);
-    const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
-    auto* const a = static_cast<T*>(state_->A.at_least(bytes(n * n)));
-    auto* const info = static_cast<int*>(state_->info.at_least(2 * sizeof(int)));
-    copy_triangle(To::Device, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
+    const State::OnGpu<T> a(state_->A, state_->device, A, n, n, lda, uplo);
+    auto* const info = state_->new_info();
     if (which == Inversion::Trtri) {
       std::size_t on_device = 0, on_host = 0;
-      require(device::trtri_workspace<T>(state_->handle, uplo, diag, order, a, order, &on_device, &on_host), "trtri");
+      require(device::trtri_workspace<T>(state_->handle, uplo, diag, order, a.data(), a.ld(), &on_device, &on_host),
+              "trtri");
       std::vector<std::byte> host(on_host);
-      require(device::trtri<T>(state_->handle, uplo, diag, order, a, order, state_->workspace.at_least(on_device),
-                               on_device, host.data(), on_host, info),
+      require(device::trtri<T>(state_->handle, uplo, diag, order, a.data(), a.ld(),
+                               state_->workspace.at_least(on_device), on_device, host.data(), on_host, info),
               "trtri");
       require(cudaDeviceSynchronize(), "trtri");  // it may use the workspace on the host until then
     } else {
       const bool inverts = which == Inversion::Potri;
       int elements = 0;
-      require(inverts ? device::potri_workspace<T>(state_->handle, uplo, order, a, order, &elements)
-                      : device::lauum_workspace<T>(state_->handle, uplo, order, a, order, &elements),
+      require((inverts ? device::potri_workspace<T> : device::lauum_workspace<T>)(state_->handle, uplo, order, a.data(),
+                                                                                  a.ld(), &elements),
               "the workspace of an inverse");
-      auto* const workspace = static_cast<T*>(state_->workspace.at_least(bytes(elements)));
-      require(inverts ? device::potri<T>(state_->handle, uplo, order, a, order, workspace, elements, info)
-                      : device::lauum<T>(state_->handle, uplo, order, a, order, workspace, elements, info),
+      require((inverts ? device::potri<T> : device::lauum<T>)(state_->handle, uplo, order, a.data(), a.ld(),
+                                                              state_->work<T>(elements), elements, info),
               "an inverse");
     }
-    copy_triangle(To::Host, uplo, n, sizeof(T), static_cast<char*>(A), lda, reinterpret_cast<char*>(a));
-    int failed = 0;
-    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDefault), "cudaMemcpy");
-    if (failed != 0) throw RuntimeError("cuSOLVER found the matrix singular");
+    a.bring_home();
+    state_->check(info, "the matrix singular");
   });
 }
 
@@ -189,33 +211,21 @@ void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index
   require(cudaSetDevice(state_->device), "cudaSetDevice");
   tools::with_type(type, [&]<Scalar T>(T) {
     const auto rows = static_cast<int>(m), columns = static_cast<int>(n);
-    const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
-    const auto count = static_cast<std::size_t>(std::min(m, n));
-    auto* const a = static_cast<T*>(state_->A.at_least(bytes(m * n)));
-    auto* const info = static_cast<int*>(state_->info.at_least(2 * sizeof(int)));
-    auto* const p = pivots == nullptr ? nullptr : static_cast<int*>(state_->pivots.at_least(count * sizeof(int)));
+    const auto bytes = static_cast<std::size_t>(std::min(m, n)) * sizeof(int);
+    const State::OnGpu<T> a(state_->A, state_->device, A, m, n, lda), b(state_->B, state_->device, B, n, nrhs, ldb);
+    auto* const info = state_->new_info();
+    auto* const p = pivots == nullptr ? nullptr : static_cast<int*>(state_->pivots.at_least(bytes));
     int elements = 0;
-    require(device::getrf_workspace<T>(state_->handle, rows, columns, a, rows, &elements), "getrf");
-    auto* const workspace = static_cast<T*>(state_->workspace.at_least(bytes(elements)));
-    const auto copy = [&](void* to, Index to_ld, const void* from, Index from_ld, Index width, cudaMemcpyKind kind) {
-      require(
-          cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(m), static_cast<std::size_t>(width), kind),
-          "cudaMemcpy2D");
-    };
-    copy(a, m, A, lda, n, cudaMemcpyDefault);
-    require(device::getrf<T>(state_->handle, rows, columns, a, rows, workspace, p, info), "getrf");
-    if (nrhs > 0) {
-      auto* const b = static_cast<T*>(state_->B.at_least(bytes(n * nrhs)));
-      copy(b, n, B, ldb, nrhs, cudaMemcpyDefault);
-      require(device::getrs<T>(state_->handle, columns, static_cast<int>(nrhs), a, rows, p, b, columns, info + 1),
+    require(device::getrf_workspace<T>(state_->handle, rows, columns, a.data(), a.ld(), &elements), "getrf");
+    require(device::getrf<T>(state_->handle, rows, columns, a.data(), a.ld(), state_->work<T>(elements), p, info),
+            "getrf");
+    if (nrhs > 0)
+      require(device::getrs<T>(state_->handle, columns, static_cast<int>(nrhs), a.data(), a.ld(), p, b.data(), b.ld(),
+                               info + 1),
               "getrs");
-      copy(B, ldb, b, n, nrhs, cudaMemcpyDefault);
-    }
-    copy(A, lda, a, m, n, cudaMemcpyDefault);
-    if (p != nullptr) require(cudaMemcpyAsync(pivots, p, count * sizeof(int), cudaMemcpyDefault), "cudaMemcpy");
-    int failed = 0;
-    require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDefault), "cudaMemcpy");
-    if (failed != 0) throw RuntimeError("cuSOLVER found the matrix singular");
+    a.bring_home(), b.bring_home();
+    if (p != nullptr) require(cudaMemcpyAsync(pivots, p, bytes, cudaMemcpyDefault), "cudaMemcpy");
+    state_->check(info, "the matrix singular");
   });
 }
 
@@ -227,37 +237,30 @@ void CuSolver::factorize_by_reflectors(char type, Index m, Index n, void* A, Ind
   require(cudaSetDevice(state_->device), "cudaSetDevice");
   tools::with_type(type, [&]<Scalar T>(T) {
     const auto rows = static_cast<int>(m), columns = static_cast<int>(n), right = static_cast<int>(nrhs);
-    const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
-    const Index count = std::min(m, n);
-    auto* const a = static_cast<T*>(state_->A.at_least(bytes(m * n)));
-    auto* const b = static_cast<T*>(state_->B.at_least(bytes(m * nrhs)));
-    auto* const info = static_cast<int*>(state_->info.at_least(2 * sizeof(int)));
-    auto* const factors = static_cast<T*>(state_->pivots.at_least(bytes(count)));
+    const auto bytes = static_cast<std::size_t>(std::min(m, n)) * sizeof(T);
+    const State::OnGpu<T> a(state_->A, state_->device, A, m, n, lda), b(state_->B, state_->device, B, m, nrhs, ldb);
+    auto* const info = state_->new_info();
+    auto* const factors = static_cast<T*>(state_->pivots.at_least(bytes));
     int elements = 0, for_product = 0;
-    require(device::geqrf_workspace<T>(state_->handle, rows, columns, a, rows, &elements), "geqrf");
+    require(device::geqrf_workspace<T>(state_->handle, rows, columns, a.data(), a.ld(), &elements), "geqrf");
     if (nrhs > 0)
-      require(unmqr_workspace<T>(state_->handle, rows, right, columns, a, rows, factors, b, rows, &for_product),
+      require(unmqr_workspace<T>(state_->handle, rows, right, columns, a.data(), a.ld(), factors, b.data(), b.ld(),
+                                 &for_product),
               "unmqr");
     elements = std::max(elements, for_product);
-    auto* const workspace = static_cast<T*>(state_->workspace.at_least(bytes(elements)));
-    const auto copy = [&](void* to, Index to_ld, const void* from, Index from_ld, Index width, cudaMemcpyKind kind) {
-      require(
-          cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(m), static_cast<std::size_t>(width), kind),
-          "cudaMemcpy2D");
-    };
-    copy(a, m, A, lda, n, cudaMemcpyDefault);
-    require(device::geqrf<T>(state_->handle, rows, columns, a, rows, factors, workspace, elements, info), "geqrf");
+    auto* const workspace = state_->work<T>(elements);
+    require(device::geqrf<T>(state_->handle, rows, columns, a.data(), a.ld(), factors, workspace, elements, info),
+            "geqrf");
     if (nrhs > 0) {
-      copy(b, m, B, ldb, nrhs, cudaMemcpyDefault);
-      require(unmqr<T>(state_->handle, rows, right, columns, a, rows, factors, b, rows, workspace, elements, info + 1),
+      require(unmqr<T>(state_->handle, rows, right, columns, a.data(), a.ld(), factors, b.data(), b.ld(), workspace,
+                       elements, info + 1),
               "unmqr");
-      if (device::trsm<T>(state_->blas(), Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, columns, right, T(1), a,
-                          rows, b, rows) != CUBLAS_STATUS_SUCCESS)
+      if (device::trsm<T>(state_->blas(), Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, columns, right, T(1),
+                          a.data(), a.ld(), b.data(), b.ld()) != CUBLAS_STATUS_SUCCESS)
         throw RuntimeError("trsm: cuBLAS failed");
-      copy(B, ldb, b, m, nrhs, cudaMemcpyDefault);
     }
-    copy(A, lda, a, m, n, cudaMemcpyDefault);
-    require(cudaMemcpy(tau, factors, bytes(count), cudaMemcpyDefault), "cudaMemcpy");
+    a.bring_home(), b.bring_home();
+    require(cudaMemcpy(tau, factors, bytes, cudaMemcpyDefault), "cudaMemcpy");
   });
 }
 

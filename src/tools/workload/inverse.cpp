@@ -38,7 +38,7 @@ class Inverse final : public Routine {
   Takes takes() const override {
     return {.uplo = in_triangle(), .diag = which_ == Inversion::Trtri, .k = false, .beta = false};
   }
-  Peers peers() const override { return {.openblas = true, .cublasxt = false, .cusolver = in_triangle()}; }
+  Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = in_triangle()}; }
   std::string why_not(const Problem& /*p*/) const override { return ""; }
   bool can_be_simulated() const override { return in_triangle(); }
 
@@ -56,7 +56,9 @@ class Inverse final : public Routine {
   }
 
   Shapes shapes(const Problem& p) const override {
-    return {{}, {}, {.rows = p.n, .columns = p.n, .ld = std::max<Index>(1, p.n) + p.ld_pad, .well_conditioned = true}};
+    Shape shape{.rows = p.n, .columns = p.n, .ld = std::max<Index>(1, p.n) + p.ld_pad};
+    shape.well_conditioned = true, shape.real_diagonal = real_diagonal();
+    return {{}, {}, shape};
   }
 
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
@@ -94,7 +96,6 @@ class Inverse final : public Routine {
       return 0;
     });
   }
-  void run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*p*/, const Operands& /*o*/) const override {}
   void run_cusolver([[maybe_unused]] CuSolver& solver, [[maybe_unused]] const Problem& p,
                     [[maybe_unused]] const Operands& o) const override {
 #ifdef TESSERA_WITH_CUDA
@@ -145,10 +146,6 @@ class Inverse final : public Routine {
     if (!in_triangle() && std::ssize(pivots_) != p.n) pivots_ = random_pivots(p);
     const auto info = tools::with_type(p.type, [&]<Scalar T>(T) -> Index {
       auto* const A = static_cast<T*>(o.C);
-#ifndef STARPU_SIMGRID  // simulated matrices have no elements
-      if (is_complex<T> && real_diagonal())
-        for (Index i = 0; i < p.n; i++) A[i + i * ld] = std::real(A[i + i * ld]);
-#endif
       return invert(static_cast<Size>(p.n), A, static_cast<Size>(ld));
     });
     if (info != 0) throw RuntimeError(name() + ": the matrix is singular, info = " + std::to_string(info));

@@ -22,7 +22,7 @@ class Lu final : public Routine {
   explicit Lu(bool solves) : Routine(solves ? "gesv" : "getrf"), solves_(solves) {}
 
   Takes takes() const override { return {.m = !solves_, .k = solves_, .beta = false}; }
-  Peers peers() const override { return {.openblas = true, .cublasxt = false, .cusolver = true}; }
+  Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = true}; }
   std::string why_not(const Problem& /*p*/) const override { return ""; }
   bool factorizes_panels() const override { return true; }
 
@@ -72,7 +72,6 @@ class Lu final : public Routine {
                      : host::getrf(static_cast<int>(p.m), n, A, lda, pivots_.data());
     });
   }
-  void run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*p*/, const Operands& /*o*/) const override {}
   void run_cusolver([[maybe_unused]] CuSolver& solver, [[maybe_unused]] const Problem& p,
                     [[maybe_unused]] const Operands& o) const override {
 #ifdef TESSERA_WITH_CUDA

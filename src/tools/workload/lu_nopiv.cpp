@@ -23,7 +23,7 @@ class LuNopiv final : public Routine {
 
   Takes takes() const override { return {.beta = false}; }
   /// OpenBLAS always pivots.
-  Peers peers() const override { return {.openblas = false, .cublasxt = false, .cusolver = true}; }
+  Peers peers() const override { return {.openblas = false, .cublas = false, .cusolver = true}; }
   std::string why_not(const Problem& /*p*/) const override { return ""; }
 
   double flops(const Problem& p) const override {
@@ -69,7 +69,6 @@ class LuNopiv final : public Routine {
   }
 
   void run_openblas(const Problem& /*p*/, const Operands& /*o*/) const override {}
-  void run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*p*/, const Operands& /*o*/) const override {}
   void run_cusolver([[maybe_unused]] CuSolver& solver, [[maybe_unused]] const Problem& p,
                     [[maybe_unused]] const Operands& o) const override {
 #ifdef TESSERA_WITH_CUDA

@@ -8,6 +8,9 @@
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
+#include "machine/gpu.hpp"
+
+struct cublasContext;
 struct cublasXtContext;
 
 /// Running other libraries in the same process as Tessera.
@@ -60,6 +63,26 @@ class CublasXt {
   cublasXtContext* handle_ = nullptr;
 };
 
+/// Runs cuBLAS on one GPU, the calling thread's current device during the lifetime of this object. StarPU is paused.
+class CuBlas {
+ public:
+  /// @param device  CUDA ordinal
+  /// @throws RuntimeError
+  explicit CuBlas(int device);
+  ~CuBlas();
+  CuBlas(const CuBlas&) = delete;
+  CuBlas& operator=(const CuBlas&) = delete;
+
+  cublasContext* handle() const noexcept { return handle_; }
+  /// Waits for the calls. @throws RuntimeError if one failed
+  static void wait();
+
+ private:
+  PauseWorkers pause_;
+  gpu::KeepCurrentDevice keep_;
+  cublasContext* handle_ = nullptr;
+};
+
 /// Runs cuSOLVER on one GPU during the lifetime of this object. StarPU is paused. The GPU's memory is kept for the next
 /// call.
 class CuSolver {
@@ -71,8 +94,10 @@ class CuSolver {
   CuSolver(const CuSolver&) = delete;
   CuSolver& operator=(const CuSolver&) = delete;
 
-  /// A triangle of A, n×n in host memory, ← its Cholesky factor, and if nrhs > 0 also B, n×nrhs, ← A⁻¹ B. Copies do
-  /// not overlap with arithmetic, since cuSOLVER takes whole matrices.
+  // Matrices are in the memory of the GPU or in host memory. Copies do not overlap with arithmetic, since cuSOLVER
+  // takes whole matrices.
+
+  /// A triangle of A, n×n, ← its Cholesky factor, and if nrhs > 0 also B, n×nrhs, ← A⁻¹ B.
   /// @throws RuntimeError if A has no factor
   void factorize(char type, Uplo uplo, Index n, void* A, Index lda, Index nrhs, void* B, Index ldb);
   /// A, m×n, ← its factors with partial pivoting, and if nrhs > 0 also B ← A⁻¹ B. If `pivots` is null, nothing is

@@ -27,6 +27,7 @@ struct Problem {
 struct Shape {
   Index rows = 0, columns = 0, ld = 1;
   bool well_conditioned = false;  ///< such that solves with it are stable, see generated.hpp
+  bool real_diagonal = false;     ///< as of a Cholesky factor
   bool overwritten = false;       ///< written by the routine, although it is not C
   Index elements() const noexcept { return ld * columns; }
 };

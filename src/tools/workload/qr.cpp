@@ -25,7 +25,7 @@ class Qr final : public Routine {
   explicit Qr(bool solves) : Routine(solves ? "gels" : "geqrf"), solves_(solves) {}
 
   Takes takes() const override { return {.m = true, .k = solves_, .beta = false}; }
-  Peers peers() const override { return {.openblas = true, .cublasxt = false, .cusolver = true}; }
+  Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = true}; }
   std::string why_not(const Problem& /*p*/) const override { return ""; }
   bool factorizes_panels() const override { return true; }
 
@@ -82,7 +82,6 @@ class Qr final : public Routine {
       return factorize(work.data(), static_cast<int>(std::ssize(work)));
     });
   }
-  void run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*p*/, const Operands& /*o*/) const override {}
   void run_cusolver([[maybe_unused]] CuSolver& solver, [[maybe_unused]] const Problem& p,
                     [[maybe_unused]] const Operands& o) const override {
 #ifdef TESSERA_WITH_CUDA

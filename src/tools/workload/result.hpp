@@ -22,7 +22,7 @@ struct Result {
   const Routine* routine = nullptr;
   Problem problem;
   const char* memory = "";
-  std::string library;  ///< tessera, openblas, cublasxt or cusolver
+  std::string library;  ///< tessera, openblas, cublas, cublasxt, cusolver or cusolvermg
   int gpus = 0, cpus = 0;
   Index tile_m = 0, tile_n = 0, tile_k = 0;  ///< 0: the library has no tiles
   double predicted = 0;                      ///< seconds, by the plan; 0: not predicted

@@ -85,6 +85,9 @@ detail::Plan Routine::plan_of(const Problem& problem) const {
   return plan_of(problem, detail::session()->machine_for_plan(!problem.on_gpu));
 }
 
+void Routine::run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*problem*/,
+                           const Operands& /*operands*/) const {}
+void Routine::run_cublas(CuBlas& /*blas*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}
 void Routine::run_cusolver_mg(CuSolverMg& /*solver*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}
 void Routine::run_cusolver(CuSolver& /*solver*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}
 

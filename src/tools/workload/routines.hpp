@@ -16,6 +16,7 @@ struct cublasXtContext;
 
 namespace tessera::bench {
 
+class CuBlas;
 class CuSolver;
 class CuSolverMg;
 
@@ -27,9 +28,9 @@ struct Takes {
 /// The routines that invert a matrix given its factors, or are part of such an inversion.
 enum class Inversion { Trtri, Lauum, Potri, Getri };
 
-/// Which other libraries have the routine.
+/// Which other libraries have the routine. cuBLAS-XT has what cuBLAS has.
 struct Peers {
-  bool openblas = true, cublasxt = true, cusolver = false;
+  bool openblas = true, cublas = true, cusolver = false;
 };
 
 /// Everything that the benchmarks know about a routine.
@@ -76,11 +77,13 @@ class Routine {
     return 0;
   }
 
-  // Each function returns when the result is in host memory.
+  // Each function returns when the result is in the memory of C.
   virtual void run_tessera(const Problem& problem, const Operands& operands) const = 0;
   virtual void run_openblas(const Problem& problem, const Operands& operands) const = 0;
-  virtual void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const = 0;
-  /// Runs on one GPU, with the copies to the GPU and back.
+  virtual void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const;
+  /// @pre  the GPU can access the operands
+  virtual void run_cublas(CuBlas& blas, const Problem& problem, const Operands& operands) const;
+  /// Runs on one GPU, with copies to the GPU and back unless the operands are there.
   virtual void run_cusolver(CuSolver& solver, const Problem& problem, const Operands& operands) const;
   /// Whether cuSOLVERMg, which runs on several GPUs, has the routine for this problem.
   virtual bool has_cusolver_mg(const Problem& /*problem*/) const { return false; }
@@ -112,6 +115,7 @@ class BlasRoutine : public Routine {
   void run_tessera(const Problem& problem, const Operands& operands) const final;
   void run_openblas(const Problem& problem, const Operands& operands) const final;
   void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const final;
+  void run_cublas(CuBlas& blas, const Problem& problem, const Operands& operands) const final;
 
  protected:
   const blas::Properties& properties() const { return blas::properties(which_); }

@@ -4,6 +4,7 @@
 #include <tessera/matrix.hpp>
 
 #include "workload/libraries.hpp"
+#include "workload/other_libraries.hpp"
 #include "workload/typed_routine.hpp"
 
 namespace tessera::bench {
@@ -68,6 +69,13 @@ void BlasRoutine::run_cublasxt([[maybe_unused]] cublasXtContext* handle, [[maybe
                                [[maybe_unused]] const Operands& o) const {
 #ifdef TESSERA_WITH_CUDA
   run(Xt{handle}, p, o);
+#endif
+}
+void BlasRoutine::run_cublas([[maybe_unused]] CuBlas& blas, [[maybe_unused]] const Problem& p,
+                             [[maybe_unused]] const Operands& o) const {
+#ifdef TESSERA_WITH_CUDA
+  run(DeviceBlas{blas.handle()}, p, o);
+  blas.wait();
 #endif
 }
 

@@ -11,7 +11,7 @@ class TriangleProduct final : public TypedRoutine<TriangleProduct> {
  public:
   using TypedRoutine::TypedRoutine;
 
-  Peers peers() const override { return {.openblas = false, .cublasxt = false}; }
+  Peers peers() const override { return {.openblas = false, .cublas = false}; }
 
   detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
     return detail::plan_triangle(machine, p.type, p.uplo, p.op_a, p.op_b, p.n, p.k, detail::TriangleOf::Product);

@@ -16,7 +16,6 @@ class Trtrs final : public Routine {
   Trtrs() : Routine("trtrs"), trsm_(shapes::triangular(blas::Routine::trsm)) {}
 
   Takes takes() const override { return {.trans_a = true, .uplo = true, .diag = true, .k = true, .beta = false}; }
-  Peers peers() const override { return {.openblas = true, .cublasxt = true}; }
   std::string why_not(const Problem& p) const override { return trsm_->why_not(of_trsm(p)); }
   double flops(const Problem& p) const override { return trsm_->flops(of_trsm(p)); }
   blas::Traffic traffic(const Problem& p) const override { return trsm_->compulsory(of_trsm(p)); }
@@ -36,6 +35,9 @@ class Trtrs final : public Routine {
   void run_openblas(const Problem& p, const Operands& o) const override { trsm_->run_openblas(of_trsm(p), o); }
   void run_cublasxt(cublasXtContext* handle, const Problem& p, const Operands& o) const override {
     trsm_->run_cublasxt(handle, of_trsm(p), o);
+  }
+  void run_cublas(CuBlas& blas, const Problem& p, const Operands& o) const override {
+    trsm_->run_cublas(blas, of_trsm(p), o);
   }
   Verdict check(const Problem& p, const Operands& o) const override { return trsm_->check(of_trsm(p), o); }
 
