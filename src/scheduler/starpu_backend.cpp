@@ -30,16 +30,10 @@ void for_each_tile(starpu_task* task, Function function) {
   }
 }
 
-/// The memory that results return to: the program's, or if it has none, the host's.
-unsigned home_of(starpu_data_handle_t tile) {
-  const int home = starpu_data_get_home_node(tile);
-  return home >= 0 ? static_cast<unsigned>(home) : STARPU_MAIN_RAM;
-}
-
-/// Whether that memory has room for a tile, with or without a valid copy.
-bool home_has_room(starpu_data_handle_t tile) {
+/// Whether a memory has room for a tile, with or without a valid copy.
+bool has_room(starpu_data_handle_t tile, int node) {
   int allocated = 0;
-  starpu_data_query_status2(tile, static_cast<int>(home_of(tile)), &allocated, nullptr, nullptr, nullptr);
+  starpu_data_query_status2(tile, node, &allocated, nullptr, nullptr, nullptr);
   return allocated != 0;
 }
 
@@ -144,6 +138,7 @@ std::vector<TileUse> tiles_of(starpu_task* task) {
   for (auto& use : tiles) {
     use.bytes = starpu_data_get_size(handle_of(use.tile));
     use.memory = starpu_data_get_alloc_size(handle_of(use.tile));
+    use.home = starpu_data_get_home_node(handle_of(use.tile));
   }
   return tiles;
 }
@@ -174,9 +169,9 @@ void prefetch(TileId tile, unsigned node, int priority) {
 
 void write_back(const std::vector<TileId>& tiles) {
   for (auto* const tile : tiles)
-    if (starpu_data_get_home_node(handle_of(tile)) >= 0 && home_has_room(handle_of(tile)))
-      request_for_reader(tile, [tile](starpu_task* reader) {
-        starpu_idle_prefetch_task_input_on_node_prio(reader, home_of(handle_of(tile)), STARPU_DEFAULT_PRIO);
+    if (const int home = starpu_data_get_home_node(handle_of(tile)); has_room(handle_of(tile), home))
+      request_for_reader(tile, [home](starpu_task* reader) {
+        starpu_idle_prefetch_task_input_on_node_prio(reader, static_cast<unsigned>(home), STARPU_DEFAULT_PRIO);
       });
 }
 

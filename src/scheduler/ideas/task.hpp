@@ -30,6 +30,7 @@ struct TileUse {
   bool reads = false;
   bool writes = false;
   bool only_reads = false;  ///< the access mode is a plain read, so the task does not lock the tile
+  int home = host_node;     ///< the memory node that results return to; -1: none
 };
 
 /// The policy's description of a task.

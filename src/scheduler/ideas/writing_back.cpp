@@ -69,7 +69,8 @@ std::vector<TileId> results_of_ended(State& state, const std::vector<TileUse>& t
     auto* const result = state.results.tiles.find(use.tile);
     if (result == nullptr) continue;
     result->unfinished--;
-    if (use.writes) result->writers--, result->node = node;
+    const bool returns = use.home >= 0 && use.home != static_cast<int>(node);
+    if (use.writes) result->writers--, result->node = returns ? node : host_node;
     if (write_back_now(state, use.tile, use.bytes, *result)) now.push_back(use.tile);
     if (result->unfinished == 0) state.results.tiles.erase(use.tile);
   }

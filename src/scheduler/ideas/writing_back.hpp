@@ -7,7 +7,7 @@
 #include "pointer_map.hpp"
 #include "task.hpp"
 
-/// When results are written back to the host.
+/// When results are written back to the host, or to the memory node that is their home.
 ///
 /// A result is complete when no submitted task writes it any more. It is normally written back at once, so that few
 /// results are left to copy when the last task ends. But once the host has a result, StarPU copies it from there to
@@ -22,7 +22,7 @@ struct Worker;
 struct Result {
   std::size_t unfinished = 0;  ///< number of tasks that use it
   std::size_t writers = 0;     ///< number of these tasks that write it
-  unsigned node = host_node;   ///< the memory of the GPU that wrote it last; the host: nothing to write back
+  unsigned node = host_node;   ///< the memory of the GPU that wrote it last; the host: nothing is left to write back
   std::size_t waiting = 0;     ///< its bytes, if it is complete and waiting
 
   /// Whether unfinished tasks read the tile and do not write it.

@@ -7,6 +7,7 @@
 namespace tessera::scheduler {
 namespace {
 
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
@@ -53,6 +54,24 @@ TEST_F(WritingBack, AResultThatIsReadWaitsForItsLastReader) {
   EXPECT_THAT(results_of_ended(state, reader, 1), IsEmpty());
   EXPECT_THAT(results_of_ended(state, last, 1), ElementsAre(tile(1)));
   EXPECT_EQ(state.results.waiting[1], 0);
+}
+
+TEST_F(WritingBack, AResultWithoutAHomeOrAtHomeDoesNotWait) {
+  for (const int home : {-1, 1}) {
+    auto update = updates(1);
+    update.home = home;
+    const auto writer = submitted({update}), reader = submitted({reads(1)});
+    backend.where = {{tile(1), 1}};
+    EXPECT_THAT(results_of_ended(state, writer, 1), IsEmpty());
+    EXPECT_THAT(state.results.waiting, Each(0));
+    EXPECT_THAT(results_of_ended(state, reader, 1), IsEmpty());
+  }
+}
+
+TEST_F(WritingBack, AResultReturnsFromAGpuToItsHomeOnAnother) {
+  auto update = updates(1);
+  update.home = 2;
+  EXPECT_THAT(executed({update}, 1), ElementsAre(tile(1)));
 }
 
 TEST_F(WritingBack, AResultDoesNotWaitIfItIsNearAllGpus) {
