@@ -78,10 +78,15 @@ bool may_exist(Look look) noexcept {
   return get_attributes != nullptr;
 }
 
-std::optional<int> gpu_of(const void* data) noexcept {
+std::optional<Allocated> allocated(const void* data) noexcept {
   const auto values = look_up<3>(data, {memory_type, is_managed, device_ordinal});
-  if (!values || (*values)[0] != memory_of_device || (*values)[1] != 0) return std::nullopt;
-  return static_cast<int>((*values)[2]);
+  if (!values || ((*values)[0] != memory_of_device && (*values)[1] == 0)) return std::nullopt;
+  return Allocated{static_cast<int>((*values)[2]), (*values)[1] != 0};
+}
+
+std::optional<int> gpu_of(const void* data) noexcept {
+  const auto memory = allocated(data);
+  return memory && !memory->managed ? std::optional(memory->gpu) : std::nullopt;
 }
 
 std::size_t bytes_from(const void* data) noexcept {

@@ -19,8 +19,15 @@ enum class Look {
 /// Whether CUDA's driver is loaded.
 bool may_exist(Look look = Look::Always) noexcept;
 
-/// CUDA's number of the GPU whose memory this is. Empty if the host can access it, as pinned and managed memory, or if
-/// there is no driver; see `may_exist`. Looks the address up once.
+/// What CUDA's driver knows of memory that it has allocated on a GPU, or for all of them.
+struct Allocated {
+  int gpu;       ///< CUDA's number
+  bool managed;  ///< the host and all GPUs can access it
+};
+/// Empty: the memory is neither, or there is no driver; see `may_exist`. Looks the address up once.
+std::optional<Allocated> allocated(const void* data) noexcept;
+
+/// CUDA's number of the GPU whose memory this is. Empty if the host can access it, as pinned and managed memory.
 std::optional<int> gpu_of(const void* data) noexcept;
 
 /// The bytes from an address in memory of a GPU to the end of what was allocated there. If the driver does not know, as

@@ -11,6 +11,7 @@
 #include "common/device_memory.hpp"
 #include "machine/gpu.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/session.hpp"
 
 namespace tessera::detail {
 
@@ -32,24 +33,29 @@ std::optional<int> home_of(const void* data) {
 
 void require_reachable(const char* routine, const arguments::StoredMatrix& operand) {
   if (operand.m == 0 || operand.n == 0 || !operand.used || !device_memory::may_exist()) return;
-  const auto gpu = device_memory::gpu_of(operand.data);
-  if (!gpu) return;
+  const auto memory = device_memory::allocated(operand.data);
+  if (!memory) return;
+  const auto running = session_to_wait(routine);
+  if (memory->managed) {  // kernels on any GPU may still write it
+    const auto& machine = running->machine();
+    for (int i = 0; i < machine.cuda_gpus; i++) gpu::wait_for_default_stream(machine.gpus[static_cast<std::size_t>(i)]);
+    return;
+  }
   const auto refuse = [&](const std::string& why) {
     throw ArgumentError(routine, operand.position, operand.name, why);
   };
-  const auto name = "GPU " + std::to_string(*gpu);
-  const auto running = session_to_wait(routine);
-  if (!memory_node(*gpu))
+  const auto name = "GPU " + std::to_string(memory->gpu);
+  if (!memory_node(memory->gpu))
     refuse("points to memory of " + name +
            ", which Tessera does not use: must be in host memory, in managed memory or on a GPU that it uses");
   const auto bytes = static_cast<std::size_t>(((operand.n - 1) * operand.ld + operand.m) * operand.element_size);
   if (const auto there = device_memory::bytes_from(operand.data); there < bytes)
     refuse("points to " + std::to_string(there) + " bytes in memory of " + name + ", must be at least " +
            std::to_string(bytes));
-  if (device_memory::gpu_of(static_cast<const std::byte*>(operand.data) + bytes - 1) != gpu)
+  if (device_memory::gpu_of(static_cast<const std::byte*>(operand.data) + bytes - 1) != memory->gpu)
     refuse("points to memory of " + name + " that is shorter than the " + std::to_string(bytes) +
            " bytes of the matrix");
-  gpu::wait_for_default_stream(*gpu);
+  gpu::wait_for_default_stream(memory->gpu);
 }
 
 }  // namespace tessera::detail
