@@ -13,6 +13,9 @@ namespace tessera::detail {
 
 struct Considered;
 
+/// Where the operands of a call are: the index of the GPU that has all of them, or one of these.
+inline constexpr int in_host_memory = -1, on_their_owners = -2;
+
 /// The resources that the calls of a session compute on, as a plain value. The session fills it in once, after StarPU
 /// has started.
 struct Machine {
@@ -35,11 +38,13 @@ struct Machine {
   Placement placement = Placement::Scheduler;
   Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
   std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
-  bool copies = true;              ///< false, for a plan: all operands are in the memory of the only GPU
+  int operands = in_host_memory;   ///< for a plan: where the operands are
   /// Gets every candidate of a plan that can be rehearsed, at some cost; null: nobody asks.
   std::vector<Considered>* considered = nullptr;
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
+  /// Whether a call may have to copy its operands.
+  bool has_copies() const noexcept { return operands == in_host_memory || gpu_count() != 1; }
   bool has_cuda() const noexcept { return cuda_gpus > 0; }
   bool has_opencl() const noexcept { return cuda_gpus < gpu_count(); }
   bool is_opencl(int gpu) const noexcept { return gpu >= cuda_gpus && gpu < gpu_count(); }

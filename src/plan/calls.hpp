@@ -111,7 +111,7 @@ struct Triangular {
     else algorithms::trmm(to, sweep, 1);
   }
   /// Rough time of a candidate in tiles [s]. It only decides which candidates are rehearsed first.
-  double estimate(const Machine& model, const Candidate& chosen) const {
+  double estimate(const Machine& model, const Candidate& chosen, bool has_copies) const {
     const auto& gpu = model.gpus.front();
     const auto n = static_cast<double>(order()), wide = static_cast<double>(columns());
     const double tile = std::min(static_cast<double>(chosen.tile), n),
@@ -125,6 +125,7 @@ struct Triangular {
     const double column = rows * (rows - 1) / 2 * task("gemm", 1) / sharers +
                           rows * (task(inverse ? "trsm" : "trmm", 0.5) + 2 * model.runtime.push);
     const double compute = std::ceil(across / used) * column;
+    if (!has_copies) return compute;
     const double copies = model.element_size * n * (n / 2 + wide) / used / gpu.in_rate;
     const double ends = model.element_size * tile * (tile + 2 * width) / gpu.in_rate;
     return std::max(compute, copies) + std::min(compute, copies) / 4 + ends;

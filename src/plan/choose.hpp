@@ -62,8 +62,7 @@ class Search {
       if (considered.operations > most_operations || considered.operations > left) continue;
       left -= considered.operations;
       const auto& candidate = considered.candidate;
-      graph_.clear();
-      call_.write(machine_, candidate, graph_);
+      write(candidate);
       Rehearsal rehearsal(model_, graph_, candidate.gpus);
       auto forecast = rehearsal.run();
       if (forecast.seconds == never) continue;
@@ -98,10 +97,15 @@ class Search {
     return best_.seconds == never ? operations <= most_operations : spent_ + operations <= allowed;
   }
 
+  void write(const Candidate& candidate) {
+    graph_.clear();
+    graph_.operands = machine_.operands, graph_.owners = detail::owner_grid(machine_.gpu_count());
+    call_.write(machine_, candidate, graph_);
+  }
+
   void rehearse(const Considered& considered) {
     const auto& candidate = considered.candidate;
-    graph_.clear();
-    call_.write(machine_, candidate, graph_);
+    write(candidate);
     Rehearsal rehearsal(model_, graph_, candidate.gpus);
     const double worse = considered.worse;
     const auto forecast = rehearsal.run(limit_ / worse);

@@ -38,7 +38,7 @@ bool fits(const Machine& model, const Candidate& candidate, double bytes) {
 template <typename Candidate>
 class Memory {
  public:
-  using Key = std::tuple<char, char, int, Index, Index, Index, Index, std::vector<int>, double, bool>;
+  using Key = std::tuple<char, char, int, Index, Index, Index, Index, std::vector<int>, double, int>;
 
   /// @param candidates  (): a Search that has them
   /// @return  empty if no candidate could be rehearsed
@@ -95,7 +95,7 @@ Search<Triangular> search_triangular(const Machine& model, const detail::Machine
         if (too_large(tile, call.order()) || too_large(width, call.columns())) continue;
         const bool cut = tile < call.order() && width < call.columns(), slim = 4 * width < tile || 4 * tile < width;
         if ((cut && slim) || !fits(model, candidate, bytes)) continue;
-        search.add(candidate, call.estimate(model, candidate));
+        search.add(candidate, call.estimate(model, candidate, machine.has_copies()));
       }
   for (const auto& candidate : panels) search.add(candidate);  // these are rehearsed first: they are few
   return search;
@@ -128,7 +128,7 @@ std::optional<ChoiceOf<detail::Plan>> choose_sums(const detail::Machine& machine
       static_cast<int>(call.what) + 8 * (call.op_a == Op::NoTrans ? 0 : 1) + 16 * (call.op_b == Op::NoTrans ? 0 : 1);
   return memory<detail::Plan>().find(
       machine,
-      {'p', call.type, what, call.m, call.n, call.k, machine.tile, machine.gpus, machine.gpu_memory, machine.copies},
+      {'p', call.type, what, call.m, call.n, call.k, machine.tile, machine.gpus, machine.gpu_memory, machine.operands},
       [&] { return search_sums(*model, machine, call, compare, bytes); });
 }
 
@@ -137,7 +137,8 @@ std::optional<Choice> choose_cholesky(const detail::Machine& machine, char type,
   const auto* const model = model_for(machine, type, bytes);
   if (model == nullptr) return std::nullopt;
   const Cholesky call{type, n};
-  return memory<Candidate>().find(machine, {'c', type, 0, n, n, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
+  return memory<Candidate>().find(machine,
+                                  {'c', type, 0, n, n, 0, 0, machine.gpus, machine.gpu_memory, machine.operands},
                                   [&] { return search_square(*model, machine, call, n, bytes); });
 }
 
@@ -146,7 +147,8 @@ std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, char type,
   const auto* const model = model_for(machine, type, bytes);
   if (model == nullptr) return std::nullopt;
   const LuNoPiv call{type, m, n};
-  return memory<Candidate>().find(machine, {'l', type, 0, m, n, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
+  return memory<Candidate>().find(machine,
+                                  {'l', type, 0, m, n, 0, 0, machine.gpus, machine.gpu_memory, machine.operands},
                                   [&] { return search_square(*model, machine, call, std::max(m, n), bytes); });
 }
 
@@ -159,7 +161,7 @@ std::optional<Choice> choose_triangular(const detail::Machine& machine, char typ
   const int which = (side == Side::Left ? 1 : 0) + (inverse ? 2 : 0) + (panels.empty() ? 0 : 4);
   const Triangular call{type, side, inverse, order, columns};
   return memory<Candidate>().find(
-      machine, {'t', type, which, order, columns, 0, 0, machine.gpus, machine.gpu_memory, machine.copies},
+      machine, {'t', type, which, order, columns, 0, 0, machine.gpus, machine.gpu_memory, machine.operands},
       [&] { return search_triangular(*model, machine, call, panels, bytes); });
 }
 

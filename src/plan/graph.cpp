@@ -5,6 +5,7 @@
 
 #include "common/of_type.hpp"
 #include "memory/partial_tile.hpp"
+#include "tile/owners.hpp"
 
 namespace tessera::plan {
 
@@ -20,6 +21,7 @@ double part_of_diagonal(Index columns) { return 0.5 + 0.5 / static_cast<double>(
 Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, bool triangle)
     : Stored(type, m, n, mb, nb, static_cast<int>(graph.tiles.size())) {
   const auto element_size = static_cast<double>(size_of(type));
+  const tile::Owners owners(graph.owners, mt(), nt(), detail::Part::All);
   const bool one_row = mt() == 1, panels = triangle && one_row && nt() > 1;  // copied from the diagonal down
   for (Index j = 0; j < nt(); j++)
     for (Index i = 0; i < mt(); i++) {
@@ -29,7 +31,11 @@ Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, 
       const double copied = diagonal ? rows - on_diagonal * (1 - part_of_diagonal(tile_n(j))) : rows,
                    column = element_size * copied, bytes = column * static_cast<double>(tile_n(j));
       const bool one_piece = one_row && !diagonal;  // the tile holds all rows, so it is contiguous
-      graph.add({bytes, one_piece ? bytes : column, false, diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1});
+      graph.add({.bytes = bytes,
+                 .column = one_piece ? bytes : column,
+                 .calls = diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1,
+                 .home = graph.operands == detail::on_their_owners ? owners.of(i, j) : graph.operands,
+                 .returns = graph.operands != detail::on_their_owners});
     }
 }
 

@@ -11,6 +11,7 @@
 
 #include <tessera/types.hpp>
 
+#include "machine/machine.hpp"
 #include "tile/stored.hpp"
 #include "tile/tile.hpp"
 
@@ -28,8 +29,10 @@ constexpr std::size_t index(int number) { return static_cast<std::size_t>(number
 /// What determines the cost of copying a tile. A column is one contiguous piece of host memory [bytes].
 struct TileSizes {
   double bytes, column;
-  bool temporary = false;  ///< whether it exists only during the call, without memory of the caller
-  int calls = 1;           ///< number of driver calls that start a copy
+  bool temporary = false;             ///< whether it exists only during the call, without memory of the caller
+  int calls = 1;                      ///< number of driver calls that start a copy
+  int home = detail::in_host_memory;  ///< the memory where it is at first, or a GPU's index
+  bool returns = true;                ///< whether a result is copied back there
 };
 
 /// One tile operation, as it would be submitted.
@@ -49,6 +52,8 @@ struct Graph {
   std::vector<Operation> operations;
   std::vector<std::string_view> kinds;        ///< names of operations
   std::vector<std::pair<int, int>> requests;  ///< tiles requested at the start, each with its GPU
+  int operands = detail::in_host_memory;      ///< where the operands are, as in detail::Machine
+  detail::OwnerGrid owners{1, 1};             ///< of the operands' tiles, if they are on their owners
 
   int add(TileSizes tile) { return tiles.push_back(tile), static_cast<int>(tiles.size()) - 1; }
   void clear() { tiles.clear(), operations.clear(), kinds.clear(), requests.clear(); }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -78,10 +77,6 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
   for (const unsigned node : nodes) {
     gpu.in_rate = rate(STARPU_MAIN_RAM, node), gpu.out_rate = rate(node, STARPU_MAIN_RAM);
     gpu.latency = latency(STARPU_MAIN_RAM, node);
-    if (!machine.copies) {  // the rehearsed copies are none
-      gpu.in_rate = gpu.out_rate = std::numeric_limits<double>::max();
-      gpu.latency = 0, gpu.in = gpu.out = {};
-    }
     if (!(gpu.in_rate > 0) || !(gpu.out_rate > 0)) return {};  // StarPU uses bus files of others, and lacks a link
     model.gpus.push_back(gpu);
     auto& row = model.peers.emplace_back();
@@ -90,7 +85,7 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
       row.push_back({to_peer, latency(node, other), to_peer < unmeasured.own_link * gpu.in_rate});
     }
   }
-  if (const auto together = detail::rates_together(); together.in > 0 && machine.copies)
+  if (const auto together = detail::rates_together(); together.in > 0)
     model.shared.push_back({~0U, together.in, together.out});
   return model;
 }
@@ -99,12 +94,11 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
 
 const Machine& model_of(const detail::Machine& machine, char type) {
   static std::mutex mutex;
-  using Key = std::tuple<char, std::vector<int>, double, bool, bool>;
+  using Key = std::tuple<char, std::vector<int>, double, bool>;
   static auto& models = *new std::map<Key, Machine>;  // of earlier sessions, too
   const auto& rates = detail::machine_rates(machine, type);
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] =
-      models.try_emplace({type, machine.gpus, machine.gpu_memory, rates.operations.empty(), machine.copies});
+  const auto [found, is_new] = models.try_emplace({type, machine.gpus, machine.gpu_memory, rates.operations.empty()});
   if (is_new) found->second = measured(machine, rates, type);
   return found->second;
 }

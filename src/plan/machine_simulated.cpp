@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Builds the model of a machine from its description in a file.
-#include <limits>
 #include <map>
 
 #include "common/of_type.hpp"
@@ -60,19 +59,13 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
 }
 
 const Machine& model_of(const detail::Machine& machine, char type) {
-  static std::map<std::pair<char, bool>, Machine> models;  // a simulated process has one session
-  const auto [found, is_new] = models.try_emplace({type, machine.copies});
+  static std::map<char, Machine> models;  // a simulated process has one session
+  const auto [found, is_new] = models.try_emplace(type);
   auto& model = found->second;
   if (!is_new) return model;
   model = describe(simulation::described_machine(), machine.gpus, type, static_cast<double>(size_of(type)),
                    flops_of_multiply_add(type));
   model.memory = machine.gpu_memory;
-  if (machine.copies) return model;
-  model.shared.clear();
-  for (auto& gpu : model.gpus) {
-    gpu.in_rate = gpu.out_rate = std::numeric_limits<double>::max();
-    gpu.latency = 0, gpu.in = gpu.out = {};
-  }
   return model;
 }
 

@@ -7,15 +7,29 @@
 
 namespace tessera::plan {
 
+namespace {
+
+/// The GPUs that take part, and others up to the last one that has a tile.
+int gpus_with_tiles(const Graph& graph, int working) {
+  for (const auto& tile : graph.tiles) working = std::max(working, tile.home + 1);
+  return working;
+}
+
+}  // namespace
+
 Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
-    : machine_(machine), graph_(graph), gpus_(gpus), state_(index(gpus)) {
+    : machine_(machine), graph_(graph), working_(gpus), gpus_(gpus_with_tiles(graph, gpus)), state_(index(gpus_)) {
   const auto tiles = graph.tiles.size(), operations = graph.operations.size();
-  at_.assign(tiles * index(gpus), never);
-  host_.resize(tiles);
-  for (std::size_t t = 0; t < tiles; t++) host_[t] = graph.tiles[t].temporary ? never : 0;
+  at_.assign(tiles * index(gpus_), never);
+  host_.assign(tiles, never);
+  for (std::size_t t = 0; t < tiles; t++) {
+    if (graph.tiles[t].temporary) continue;
+    const int home = graph.tiles[t].home;
+    (home == detail::in_host_memory ? host_[t] : at(static_cast<int>(t), home)) = 0;
+  }
   requested_.assign(tiles, 0), first_waiter_.assign(tiles, -1);
   shared_in_.assign(machine.shared.size(), 0), shared_out_ = shared_in_;
-  pair_.assign(index(gpus * gpus), 0);
+  pair_.assign(index(gpus_ * gpus_), 0);
   home_.assign(tiles, -1), writes_left_.assign(tiles, 0), writer_.assign(tiles, -1), reader_.assign(tiles, -1);
   pending_.assign(operations, 1), first_follower_.assign(operations, -1), complete_.assign(operations, never);
   followers_.reserve(3 * operations);
@@ -96,7 +110,7 @@ bool Rehearsal::leaves_to_faster(int number, int gpu, bool moves) {
   double rate = 0, fastest = never;
   std::size_t before = 0;
   int least = -1;
-  for (int other = 0; other < gpus_; other++) {
+  for (int other = 0; other < working_; other++) {
     const double there = seconds(wanted, other);
     if (there > much_faster * own) continue;
     rate += 1 / there, fastest = std::min(fastest, there);
@@ -202,7 +216,7 @@ bool Rehearsal::reserve(int gpu) {
 void Rehearsal::reserve_all() {
   for (bool any = true; any;) {
     any = false;
-    for (int gpu = 0; gpu < gpus_; gpu++) any = reserve(gpu) || any;
+    for (int gpu = 0; gpu < working_; gpu++) any = reserve(gpu) || any;
   }
 }
 
@@ -251,7 +265,7 @@ void Rehearsal::end(int gpu) {
   state.unfinished--, finished_++;
   for (int other = 0; other < gpus_; other++) at(tile, other) = never;
   at(tile, gpu) = now_, host_[index(tile)] = never;
-  if (--writes_left_[index(tile)] == 0 && !graph_.tiles[index(tile)].temporary) copy_to_host(tile, gpu, now_);
+  if (--writes_left_[index(tile)] == 0) bring_home(tile, gpu);
   for (int i = first_follower_[index(number)]; i >= 0;) {
     const auto [follower, next] = followers_[index(i)];
     if (--pending_[index(follower)] == 0) becomes_ready(follower);
@@ -297,7 +311,7 @@ bool Rehearsal::next_event() {
 Forecast Rehearsal::run(double limit) {
   now_ = machine_.runtime.begin;
   int order = 0;
-  for (const auto& [tile, gpu] : graph_.requests) request(tile, std::min(gpu, gpus_ - 1), order++);
+  for (const auto& [tile, gpu] : graph_.requests) request(tile, std::min(gpu, working_ - 1), order++);
   if (machine_.runtime.submit == 0)
     while (submitted_ < pending_.size()) submit_next();
   reserve_all();
@@ -307,8 +321,11 @@ Forecast Rehearsal::run(double limit) {
   double last = 0;
   for (const auto& state : state_) {
     last = std::max({last, state.busy_until, state.out});
-    forecast_.computing += state.busy / gpus_;
+    forecast_.computing += state.busy / working_;
   }
+  for (std::size_t t = 0; t < graph_.tiles.size(); t++)
+    if (const auto& tile = graph_.tiles[t]; writer_[t] >= 0 && !tile.temporary && tile.returns && tile.home >= 0)
+      last = std::max(last, at(static_cast<int>(t), tile.home));
   const auto registered = std::ranges::count(graph_.tiles, false, &TileSizes::temporary);
   forecast_.seconds = last + machine_.runtime.finish + machine_.runtime.tile * static_cast<double>(registered);
   return forecast_;

@@ -86,6 +86,7 @@ class Rehearsal {
   double through_shared(int gpu, bool in, double start, double end, double bytes);
   int sender_on_bus(int tile, int gpu) const;
   void copy_to_host(int tile, int gpu, double from);
+  void bring_home(int tile, int gpu);
   void copy_from_host(int tile, int gpu);
   void arrives(int tile, int gpu, double when);
   void ask_again(int tile);
@@ -120,7 +121,8 @@ class Rehearsal {
 
   const Machine& machine_;
   const Graph& graph_;
-  int gpus_;
+  int working_;  ///< the number of GPUs that take part
+  int gpus_;     ///< these, and others up to the last one that has a tile at first
   double now_ = 0;
   bool alike_ = true;
   Forecast forecast_;

@@ -51,6 +51,14 @@ void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   host_[index(tile)] = state.out;
 }
 
+/// Copies a result back to where it was, unless it stays on the GPU that has computed it.
+void Rehearsal::bring_home(int tile, int gpu) {
+  const auto& sizes = graph_.tiles[index(tile)];
+  if (sizes.temporary || !sizes.returns) return;
+  if (sizes.home == detail::in_host_memory) copy_to_host(tile, gpu, now_);
+  else request(tile, sizes.home, static_cast<int>(graph_.operations.size()));
+}
+
 /// A GPU that has the tile and sends it over the links to the host; -1: none.
 int Rehearsal::sender_on_bus(int tile, int gpu) const {
   for (int peer = 0; peer < gpus_; peer++)

@@ -16,6 +16,7 @@
 #include "blas/call.hpp"
 #include "common/symmetry.hpp"
 #include "conformable.hpp"
+#include "machine/gpu.hpp"
 #include "runtime/session.hpp"
 #include "sinks/dump.hpp"
 #include "tile/home.hpp"
@@ -32,11 +33,21 @@ inline TileGrid::Memory memory_of(const arguments::StoredMatrix& matrix) {
           static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
 }
 
-/// The machine to plan a call for. Where the only GPU has all operands, nothing is copied.
+/// The machine to plan a call for. Operands in several places are planned for as if they were in host memory.
 /// @param operands  null: there is none, or it is not accessed
 inline const Machine& machine_for(const Session& session, std::initializer_list<const void*> operands) {
-  const auto on_gpu = [](const void* data) { return data == nullptr || home_of(data) != STARPU_MAIN_RAM; };
-  return session.machine_for_plan(session.machine().gpu_count() != 1 || !std::ranges::all_of(operands, on_gpu));
+  const auto& machine = session.machine();
+  if (!machine.has_cuda()) return machine;
+  std::optional<int> all;
+  for (const auto* data : operands) {
+    if (data == nullptr) continue;
+    const auto begin = machine.gpus.begin(), end = begin + machine.cuda_gpus,
+               found = std::find(begin, end, gpu::device_of(data));
+    const int here = found != end ? static_cast<int>(found - begin) : in_host_memory;
+    if (all.value_or(here) != here) return machine;
+    all = here;
+  }
+  return session.machine_for_plan(all.value_or(in_host_memory));
 }
 
 /// The option for the transpose of a matrix if `transposed`, otherwise unchanged.

@@ -98,9 +98,8 @@ Session::Session(const RuntimeOptions& given)
   if (machine_.placement == Placement::Home && policy_ != our_policy)
     machine_.placement = Placement::Owner;  // other policies do not support homes
   if (machine_.gpu_count() == 0) machine_.placement = Placement::Scheduler;
-  without_copies_ = machine_;
-  without_copies_.copies = false;
-  without_copies_.sharing_cores.clear();
+  for (int operands = on_their_owners; operands < machine_.gpu_count(); operands++)  // before it has sharing cores
+    elsewhere_.emplace_back(machine_).operands = operands;
   find_sharing_cores();
   codelets::set_cost_function(expected_seconds);
   if (!joined_) reset_counters();

@@ -27,10 +27,10 @@ class Session {
 
   bool joined() const noexcept { return joined_; }
   const Machine& machine() const noexcept { return machine_; }
-  /// The same for a plan.
-  /// @param copies  false: all operands are in the memory of the first GPU. If it is the only one, nothing is copied
-  const Machine& machine_for_plan(bool copies) const noexcept {
-    return copies || machine_.gpu_count() != 1 ? machine_ : without_copies_;
+  /// The same for the plan of a call.
+  /// @param operands  as in Machine
+  const Machine& machine_for_plan(int operands) const noexcept {
+    return operands == in_host_memory ? machine_ : elsewhere_[static_cast<std::size_t>(operands - on_their_owners)];
   }
   const std::string& policy() const noexcept { return policy_; }
   const std::vector<std::string>& unused_devices() const noexcept { return unused_; }
@@ -64,7 +64,8 @@ class Session {
   mutable std::mutex submission_;
   bool joined_ = false;
   bool counts_other_tasks_ = false;
-  Machine machine_, without_copies_;
+  Machine machine_;
+  std::vector<Machine> elsewhere_;  ///< the same for operands elsewhere, from `on_their_owners` on
   std::string policy_;
   std::vector<std::string> unused_;
   std::string cores_;

@@ -17,7 +17,7 @@ inline MachineModel machine_model(const Machine& machine, char type) {
                      .flops_per_multiply_add = flops_of_multiply_add(type),
                      .gpu_memory = machine.gpu_memory,
                      .gpus_alike = machine.gpus_alike,
-                     .copies = machine.copies,
+                     .copies = machine.has_copies(),
                      .owners = machine.has_owners()};
   const int cores = static_cast<int>(machine.sharing_cores.size());
   if (model.has_owners() && cores_are_worth_it(model.rates, cores, model.gpus)) model.sharing_cores = cores;

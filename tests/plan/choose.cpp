@@ -96,9 +96,29 @@ TEST(Graph, RequestsTilesOnceAndOnGpusThatTakePart) {
   EXPECT_EQ(std::ranges::adjacent_find(tiles), tiles.end());
 }
 
-Candidate chosen(Index n, int count, double peer_rate) {
+TEST(Graph, KnowsWhereTheOperandsAre) {
+  Graph graph;
+  graph.operands = 1;
+  const plan::Outline of_one_gpu(graph, 1024, 1024, 512, 512, 'd');
+  for (const auto& tile : graph.tiles) {
+    EXPECT_EQ(tile.home, 1);
+    EXPECT_TRUE(tile.returns);
+  }
+  graph.clear();
+  graph.operands = detail::on_their_owners, graph.owners = {2, 2};
+  const plan::Outline spread(graph, 1024, 1024, 512, 512, 'd');
+  std::vector<int> homes;
+  for (const auto& tile : graph.tiles) {
+    homes.push_back(tile.home);
+    EXPECT_FALSE(tile.returns);
+  }
+  EXPECT_THAT(homes, testing::ElementsAre(0, 2, 1, 3));  // column by column
+}
+
+Candidate chosen(Index n, int count, double peer_rate, int operands = detail::in_host_memory) {
   const auto model = model_of(count, peer_rate);
-  const auto machine = gpus(count);
+  auto machine = gpus(count);
+  machine.operands = operands;
   const Cholesky call{'d', n};
   Search search(model, machine, call);
   for (int used = 1; used <= count; used++)
@@ -118,6 +138,26 @@ TEST(Choice, UsesMoreGpusForLargerMatrices) {
 }
 
 TEST(Choice, UsesFewerGpusIfTheirLinksAreSlow) { EXPECT_LE(chosen(4096, 4, 1e9).gpus, chosen(4096, 4, 100e9).gpus); }
+
+TEST(Choice, StaysOnTheGpuThatHasTheOperandsIfItsLinksAreSlow) {
+  EXPECT_EQ(chosen(4096, 2, 1e9, 0).gpus, 1);
+  EXPECT_EQ(chosen(16384, 2, 300e9, 0).gpus, 2);
+}
+
+TEST(Choice, IsFasterTheNearerTheOperandsAre) {
+  const auto model = model_of(2, 100e9);
+  auto machine = gpus(2);
+  const Cholesky call{'d', 8192};
+  std::vector<double> seconds;
+  for (const int operands : {detail::on_their_owners, 0, detail::in_host_memory}) {
+    machine.operands = operands;
+    Search search(model, machine, call);
+    search.add({1024, 1024, 2});
+    seconds.push_back(search.best().seconds);
+  }
+  EXPECT_LT(seconds[0], seconds[1]);
+  EXPECT_LT(seconds[1], seconds[2]);
+}
 
 TEST(Choice, UsesSmallerTilesForSmallerMatrices) { EXPECT_LE(chosen(1024, 2, 50e9).tile, chosen(16384, 2, 50e9).tile); }
 

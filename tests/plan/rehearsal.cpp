@@ -26,10 +26,13 @@ Machine machine_with(int gpus) {
   return machine;
 }
 
+constexpr int host = detail::in_host_memory;
+
 /// A graph of products.
 struct Products : Graph {
   Products() { kinds = {"gemm"}; }
-  int tile(double bytes = 1) { return add({bytes, bytes}); }
+  /// @param home  the GPU where the tile is at first, or the host
+  int tile(double bytes = 1, int home = host) { return add({.bytes = bytes, .column = bytes, .home = home}); }
   void product(int input, int output, double flops, int owner, bool reads_output = true) {
     operations.push_back({0, flops, owner, output, reads_output, {input, -1, -1}});
   }
@@ -105,6 +108,54 @@ TEST(Rehearsal, ATileOfAnotherGpuComesFromThereOrThroughTheHost) {
   const auto from_peer = Rehearsal(machine, graph, 2).run();
   EXPECT_DOUBLE_EQ(from_peer.seconds, 10 + 2.5 + 10 + 1);
   EXPECT_DOUBLE_EQ(from_peer.bytes_between, 8);
+}
+
+TEST(Rehearsal, NothingIsCopiedWhereTheTilesAre) {
+  Products graph;
+  graph.product(graph.tile(5, 0), graph.tile(3, 0), 10, 0);
+  const auto forecast = Rehearsal(machine_with(1), graph, 1).run();
+  EXPECT_DOUBLE_EQ(forecast.seconds, 10);
+  EXPECT_DOUBLE_EQ(forecast.bytes_in, 0);
+}
+
+TEST(Rehearsal, TilesOfAnotherGpuComeFromThereAndReturn) {
+  auto machine = machine_with(2);
+  machine.peers[0][1] = {2, 0, false}, machine.peers[1][0] = {1, 0, false};
+  Products graph;
+  graph.product(-1, graph.tile(8, 0), 10, 1);
+  const auto forecast = Rehearsal(machine, graph, 2).run();
+  EXPECT_DOUBLE_EQ(forecast.seconds, 4 + 10 + 8);
+  EXPECT_DOUBLE_EQ(forecast.bytes_between, 16);
+  EXPECT_DOUBLE_EQ(forecast.bytes_in, 0);
+}
+
+TEST(Rehearsal, WithoutALinkTheyPassThroughTheHost) {
+  Products graph;
+  graph.product(-1, graph.tile(8, 0), 10, 1);
+  EXPECT_DOUBLE_EQ(seconds(machine_with(2), graph), 8 + 8 + 10 + 8 + 8);
+}
+
+TEST(Rehearsal, AGpuMayHaveTilesWithoutTakingPart) {
+  auto machine = machine_with(3);
+  machine.peers[2][0] = machine.peers[0][2] = {2, 0, false};
+  Products graph;
+  for (int i = 0; i < 40; i++) graph.product(-1, graph.tile(2, 2), 10, 0);
+  const auto forecast = Rehearsal(machine, graph, 1).run();
+  EXPECT_DOUBLE_EQ(forecast.seconds, 1 + 40 * 10 + 1);
+  EXPECT_EQ(forecast.steals, 0);
+}
+
+TEST(Rehearsal, SpreadResultsStayWhereTheyAreComputed) {
+  auto machine = machine_with(2);
+  machine.peers[0][1] = {2, 0, false};
+  Products graph;
+  const int input = graph.tile(4, 0);
+  for (int gpu = 0; gpu < 2; gpu++) {
+    const int output = graph.tile(8, gpu);
+    graph.tiles[static_cast<std::size_t>(output)].returns = false;
+    graph.product(input, output, 10, gpu);
+  }
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 + 10);
 }
 
 TEST(Rehearsal, TheCallsThatCopyAPartOfATileDoNotDelayCopiesBetweenGpus) {

@@ -82,7 +82,7 @@ Shapes BlasRoutine::shapes(const Problem& p) const {
 }
 
 detail::Plan Routine::plan_of(const Problem& problem) const {
-  return plan_of(problem, detail::session()->machine_for_plan(!problem.on_gpu));
+  return plan_of(problem, detail::session()->machine_for_plan(problem.on_gpu ? 0 : detail::in_host_memory));
 }
 
 void Routine::run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*problem*/,
