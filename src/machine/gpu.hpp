@@ -134,11 +134,12 @@ class PinnedMemory {
   void* data_;
 };
 
-/// Memory of a device.
+/// Memory of a device, or managed memory, which the host and all devices can access.
 class Allocation {
  public:
+  /// @param device  empty: managed memory
   /// @throws RuntimeError if it cannot be allocated
-  Allocation(int device, std::size_t bytes);
+  Allocation(std::optional<int> device, std::size_t bytes);
   ~Allocation();
   Allocation(const Allocation&) = delete;
   Allocation& operator=(const Allocation&) = delete;

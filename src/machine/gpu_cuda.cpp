@@ -129,9 +129,13 @@ PinnedMemory::PinnedMemory(void* data, std::size_t bytes) : data_(data) {
 
 PinnedMemory::~PinnedMemory() { cudaHostUnregister(data_); }
 
-Allocation::Allocation(int device, std::size_t bytes) {
+Allocation::Allocation(std::optional<int> device, std::size_t bytes) {
+  if (!device) {
+    require(cudaMallocManaged(&data_, bytes), "managed memory for an operand");
+    return;
+  }
   const KeepCurrentDevice keep;
-  require(cudaSetDevice(device), "cudaSetDevice");
+  require(cudaSetDevice(*device), "cudaSetDevice");
   require(cudaMalloc(&data_, bytes), "memory of a GPU for an operand");
 }
 Allocation::~Allocation() {

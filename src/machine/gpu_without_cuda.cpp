@@ -23,7 +23,7 @@ void copy_columns(void* /*to*/, std::size_t /*to_stride*/, const void* /*from*/,
 PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
 PinnedMemory::~PinnedMemory() = default;
 
-Allocation::Allocation(int /*device*/, std::size_t /*bytes*/) {
+Allocation::Allocation(std::optional<int> /*device*/, std::size_t /*bytes*/) {
   throw RuntimeError("this Tessera was built without CUDA");
 }
 Allocation::~Allocation() = default;

@@ -20,6 +20,7 @@
 #include "shared/trace_option.hpp"
 #include "shared/types.hpp"
 #include "workload/other_libraries.hpp"
+#include "workload/spread.hpp"
 
 namespace tessera::bench {
 
@@ -87,8 +88,8 @@ class Campaign {
                                machine_.free_memory * 1e-9));
     progress_.begin("allocating the operands");
     progress_.show(fmt::format("{:.3g} GB", gigabytes));
-    operands_.emplace(bytes, *options_.pinned,
-                      options_.on_gpu ? std::optional(machine_.ordinals(1).front()) : std::nullopt);
+    const bool on_gpu = *options_.memory == Memory::Device;
+    operands_.emplace(bytes, *options_.memory, on_gpu ? std::optional(machine_.ordinals(1).front()) : std::nullopt);
   }
 
   void fill(const Routine& routine, const Problem& problem) {
@@ -117,7 +118,7 @@ class Campaign {
   Result start(const Routine& routine, const Problem& problem, std::string library, int gpus, int limit_gpus) {
     Result result;
     result.routine = &routine, result.problem = problem, result.library = std::move(library);
-    result.memory = options_.memory(), result.gpus = gpus, result.repeat = options_.repeat;
+    result.memory = name_of(*options_.memory), result.gpus = gpus, result.repeat = options_.repeat;
     result.limit = limits_.seconds(routine, problem, limit_gpus);
     result.parts = limits_.parts(routine, problem, limit_gpus);
     result.bytes_min_h2d = gpus > 0 ? routine.compulsory(problem).in : 0;
@@ -127,8 +128,10 @@ class Campaign {
   }
 
   void restore_result(const Result& result) const {
-    const PauseWorkers pause;
+    std::optional<PauseWorkers> pause(std::in_place);
     operands_->fill_result(result.problem, result.routine->shapes(result.problem));
+    pause.reset();  // the copies are tasks
+    if (spread_) spread_->fill();
   }
 
   /// What to do before each call. Each call overwrites the C of the one before. C is restored if its values could
@@ -150,6 +153,7 @@ class Campaign {
     progress_.show("checking");
     restore_result(result);
     run();
+    if (spread_) spread_->bring_back();
     const PauseWorkers pause;
     result.check = result.routine->check(result.problem, operands_->on_host());
   }
@@ -167,7 +171,15 @@ class Campaign {
     return start;
   }
 
+  /// Makes the matrices of a call on spread operands.
+  void spread(const Routine& routine, const Problem& problem) {
+    if (problem.memory != Memory::Spread) return;
+    spread_ = routine.spread(problem, operands_->get());
+    spread_->fill();
+  }
+
   void start_runtime(const Configuration& configuration) {
+    spread_.reset();
     if (runtime_ && configuration == running_) return;
     runtime_.reset();
     runtime_.emplace(runtime_options(configuration));
@@ -202,12 +214,14 @@ class Campaign {
     double seconds = 0;
     {
       const Runtime recording(start);
+      spread(*result.routine, p);
       pause_recording();
       const auto prepare = preparation(result);
       for (int i = 0; i <= options_.warmup; i++) seconds_of({call, prepare, {}});
       if (prepare) prepare();
       resume_recording();
       seconds = seconds_of({call, {}, {}});
+      spread_.reset();
     }
     progress_.clear();
     report_.note(fmt::format("recorded: a call of {:.4g} s; {}", seconds, explained(start.trace)));
@@ -226,12 +240,14 @@ class Campaign {
     result.tile_m = plan.tile.m, result.tile_n = plan.tile.n, result.tile_k = plan.tile.k;
     if (routine.is_planned_whole() && problem.chain == 1) result.predicted = plan.seconds;
     result.cpus = cpu_workers(), result.policy = policy(), result.placement = tools::placement_name(placement());
-    const auto call = [&] { routine.run_tessera(problem, operands_->get()); };
+    spread(routine, problem);
+    const auto call = [&] { spread_ ? spread_->run() : routine.run_tessera(problem, operands_->get()); };
     time(result, call, [] { reset_statistics(); });
     result.activity = tools::activity(options_.repeat, plan.has_cores());
     result.parts.chain =
         routine.critical_path(problem, operands_->on_host(), rate_of_a_device(problem.type, configuration.gpus));
     check(result, call);
+    spread_.reset();
     report_.add(result);
     record(result, configuration, call);
     results_.push_back(std::move(result));
@@ -314,6 +330,7 @@ class Campaign {
   Progress& progress_;
   std::optional<OperandMemory> operands_;  // outlives the Runtime, which may have registered it
   std::optional<Runtime> runtime_;
+  std::unique_ptr<SpreadCall> spread_;  // with matrices of the Runtime
   Configuration running_{};
   tools::RecordingFolders recordings_;
   std::vector<Result> results_;

@@ -144,7 +144,7 @@ std::vector<Result> run_demo(const Options& options, const Machine& machine, Lim
     // OpenBLAS would take minutes for the product that the GPUs compute in a second.
     auto on_cores = options;
     on_cores.gpus = {0};
-    on_cores.pinned = false;
+    on_cores.settle(Memory::Pageable);
     on_cores.trace.clear();  // one report is enough
     on_cores.against_cublasxt = on_cores.against_cusolver = false, on_cores.against_openblas = true;
     limits.measure('d', 0, largest);

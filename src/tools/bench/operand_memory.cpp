@@ -43,9 +43,9 @@ void fill_operand(const Problem& problem, void* data, const Shape& shape, int op
 
 }  // namespace
 
-OperandMemory::OperandMemory(const std::array<std::size_t, 3>& bytes, bool pinned, std::optional<int> gpu)
-    : bytes_(bytes), host_{HostMemory(bytes[0], pinned), HostMemory(bytes[1], pinned), HostMemory(bytes[2], pinned)} {
-  if (!gpu) return;
+OperandMemory::OperandMemory(const std::array<std::size_t, 3>& bytes, Memory memory, std::optional<int> gpu)
+    : bytes_(bytes), host_{HostMemory(bytes[0], memory), HostMemory(bytes[1], memory), HostMemory(bytes[2], memory)} {
+  if (memory != Memory::Device) return;
   for (const auto size : bytes)
     on_gpu_.push_back(std::make_unique<gpu::Allocation>(*gpu, std::max<std::size_t>(size, 1)));
 }

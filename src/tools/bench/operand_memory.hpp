@@ -17,11 +17,11 @@ namespace tessera::bench {
 class OperandMemory {
  public:
   /// @param bytes  of A, B and C
-  /// @param gpu    where the operands are; nothing: in host memory
-  OperandMemory(const std::array<std::size_t, 3>& bytes, bool pinned, std::optional<int> gpu);
-  /// What a call gets.
+  /// @param gpu    the first one, of CUDA; only for Memory::Device
+  OperandMemory(const std::array<std::size_t, 3>& bytes, Memory memory, std::optional<int> gpu = {});
+  /// What a call gets. For Memory::Spread: what the tiles are copied from.
   Operands get() const noexcept;
-  /// The same in host memory, to look at.
+  /// The same in memory that the host can access, to look at.
   Operands on_host() const;
   /// Writes A, B and C of a problem, using all cores.
   void fill(const Problem& problem, const Shapes& shapes) const;

@@ -93,7 +93,7 @@ void require_plain_product(const CLI::App& app, const Options& options) {
     if (app.count(other) > 0) throw BadArgument(std::string(other) + ": cannot be used with --slices");
   if (options.routines.size() != 1 || options.routines.front()->name() != "gemm")
     throw BadArgument("--routine: --slices is for gemm only");
-  if (!options.pinned.value_or(true) || options.on_gpu)
+  if (options.memory.value_or(Memory::Pinned) != Memory::Pinned)
     throw BadArgument("--memory: --slices is for pinned memory only");
   for (const auto& problem : options.problems)
     for (const int slices : options.slices)
@@ -147,6 +147,28 @@ std::optional<Options> parse_options(int argc, char** argv) {
   return options;
 }
 
+namespace {
+
+/// @param has_cuda  whether CUDA drives a GPU that is used
+void settle_memory(Options& options, bool has_cuda, const std::string& because) {
+  if (!options.memory) return options.settle(has_cuda ? Memory::Pinned : Memory::Pageable);
+  const auto memory = *options.memory;
+  const auto refuse = [&](const std::string& why) { throw BadArgument("--memory", name_of(memory), why); };
+  if (memory != Memory::Pageable && memory != Memory::Spread && !has_cuda)
+    refuse("needs a GPU that CUDA drives, but none is used" + because);
+  if (memory == Memory::Device &&
+      (options.against_openblas || std::ranges::find(options.gpus, 0) != options.gpus.end()))
+    refuse("is nothing that OpenBLAS or cores alone can access");
+  if (memory == Memory::Spread &&
+      (options.against_cublas || options.against_cublasxt || options.against_cusolver || options.against_openblas))
+    refuse("is nothing that other libraries can access: their matrices are whole");
+  if (options.against_cublas && memory != Memory::Device && memory != Memory::Managed)
+    throw BadArgument("--against: cublas computes where the operands are, so it needs --memory device or managed");
+  options.settle(memory);
+}
+
+}  // namespace
+
 void resolve(Options& options, const Machine& machine) {
   const int found = static_cast<int>(machine.gpus.size());
   const auto because = machine.why_not_more_gpus.empty() ? "" : " (" + machine.why_not_more_gpus + ")";
@@ -171,15 +193,9 @@ void resolve(Options& options, const Machine& machine) {
     if (wanted && !(any && machine.has_cuda()))
       throw BadArgument(fmt::format("--against: {} needs a GPU of CUDA, but none is used{}", name, because));
   }
-  if (options.pinned.value_or(false) && !machine.has_cuda())
-    throw BadArgument("--memory", options.memory(), "needs a GPU that CUDA drives, but there is none" + because);
-  if (options.on_gpu && (options.against_openblas || std::ranges::find(options.gpus, 0) != options.gpus.end()))
-    throw BadArgument("--memory", "device", "is nothing that OpenBLAS or cores alone can access");
-  if (options.against_cublas && !options.on_gpu)
-    throw BadArgument("--against: cublas computes only where the operands are, so it needs --memory device");
+  settle_memory(options, any && machine.has_cuda(), because);
   if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())
     throw BadArgument("--cpus", "0", "leaves no device: there is no GPU either" + because);
-  if (!options.pinned) options.pinned = any && machine.has_cuda();
 }
 
 }  // namespace tessera::bench

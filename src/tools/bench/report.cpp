@@ -98,7 +98,7 @@ std::string say_calls(const Options& options) {
       text += word + ", ";
   if (p.chain > 1) text += fmt::format("chains of {} calls, ", p.chain);
   return text + fmt::format("alpha {}, beta {}, padding {}, {} memory; first call + {} + {} calls", number(p.alpha),
-                            number(p.beta), p.ld_pad, options.memory(), options.warmup, options.repeat);
+                            number(p.beta), p.ld_pad, name_of(*options.memory), options.warmup, options.repeat);
 }
 
 std::string say_flops(double rate) {

@@ -228,7 +228,7 @@ std::vector<Row> measure_problem(const Options& options, const Machine& machine,
   const auto& gemm = *options.routines.front();
   const auto shapes = gemm.shapes(problem);
   const auto bytes = operand_bytes(gemm, problem);
-  const OperandMemory memory(bytes, true, std::nullopt);
+  const OperandMemory memory(bytes, Memory::Pinned);
   const auto operands = memory.get();
   memory.fill(problem, shapes);
   const auto seconds = [&](const auto& run) {

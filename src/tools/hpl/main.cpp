@@ -95,9 +95,9 @@ File open_output(const Input& input) {
 /// The library's gesv, with a new Runtime for each panel width.
 class Gesv {
  public:
-  Gesv(RuntimeOptions options, Index largest, bool pinned)
-      : options_(std::move(options)), largest_(largest), A_(static_cast<std::size_t>(8 * largest * largest), pinned),
-        b_(static_cast<std::size_t>(8 * largest), pinned) {}
+  Gesv(RuntimeOptions options, Index largest, bench::Memory memory)
+      : options_(std::move(options)), largest_(largest), A_(static_cast<std::size_t>(8 * largest * largest), memory),
+        b_(static_cast<std::size_t>(8 * largest), memory) {}
 
   double* A() const { return static_cast<double*>(A_.data()); }
   double* b() const { return static_cast<double*>(b_.data()); }
@@ -144,7 +144,8 @@ int run(int argc, char** argv) {
   require_memory(largest, machine);
   const auto output = open_output(input);
   const int gpus = options->runtime.gpus;
-  Gesv gesv(options->runtime, largest, options->pinned.value_or(gpus > 0 && machine.has_cuda()));
+  const bool pinned = options->pinned.value_or(gpus > 0 && machine.has_cuda());
+  Gesv gesv(options->runtime, largest, pinned ? bench::Memory::Pinned : bench::Memory::Pageable);
   Report report(output.get(), input.threshold);
   report.begin(input, describe(machine, gpus));
   solve_all(input,

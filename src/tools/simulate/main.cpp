@@ -37,7 +37,8 @@ int run(int argc, char** argv) {
   if (!options) return tools::Success;
   const TemporaryFolder folder("tessera-simulate");
   const Scratch scratch{folder.path()};
-  simulation::write_starpu_files(options->machine, scratch.folder, Scratch::host, !*options->pinned);
+  simulation::write_starpu_files(options->machine, scratch.folder, Scratch::host,
+                                 *options->memory == bench::Memory::Pageable);
   if (!options->program.empty()) return run_program(*options, scratch);
   Report report(*options);
   report.begin();

@@ -156,7 +156,9 @@ void parse_program(const CLI::App& app, const Typed& typed, Options& options) {
 
 void parse(const CLI::App& app, const Typed& typed, Options& options) {
   bench::parse_problem_options(app, typed.problem, options);
-  options.pinned = options.pinned.value_or(true);
+  options.settle(options.memory.value_or(bench::Memory::Pinned));
+  if (*options.memory == bench::Memory::Managed)
+    throw BadArgument("--memory", "managed", "cannot be simulated: CUDA decides where its pages are");
   if (options.slices > 0) require_plain_product(app, options);
   parse_program(app, typed, options);
   options.platform = find_platform(typed.platform);
@@ -165,7 +167,7 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   } catch (const RuntimeError& error) {
     throw BadArgument(std::string("--platform: ") + error.what());
   }
-  if (!*options.pinned && !options.machine.staging)
+  if (*options.memory == bench::Memory::Pageable && !options.machine.staging)
     throw BadArgument("--memory", "pageable",
                       "cannot be simulated on " + typed.platform + ", whose description has no field staging");
   options.gpus = typed.runtime.gpus;

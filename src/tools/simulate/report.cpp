@@ -104,7 +104,7 @@ double Report::peak(const Run& run) const {
 
 Report::Row Report::row(const Run& run, const Outcome& outcome) const {
   Result r;
-  r.routine = run.routine, r.problem = run.problem, r.memory = options_.memory(), r.library = "tessera";
+  r.routine = run.routine, r.problem = run.problem, r.memory = name_of(*options_.memory), r.library = "tessera";
   r.gpus = run.gpus, r.cpus = outcome.cpus, r.repeat = 1;
   r.tile_m = outcome.tile_m, r.tile_n = outcome.tile_n, r.tile_k = outcome.tile_k, r.predicted = outcome.predicted;
   r.policy = outcome.policy, r.placement = outcome.placement;

@@ -24,6 +24,7 @@
 #include "sinks/dump.hpp"
 #include "tiling/split.hpp"
 #include "workload/explanation.hpp"
+#include "workload/spread.hpp"
 
 namespace tessera::simulate {
 
@@ -146,14 +147,21 @@ Outcome simulate(const Options& options, const Run& run) {
   outcome.error = why_too_large(run, options.slices > 0 ? tile : plan.task());
   outcome.bad_argument = !outcome.error.empty();
   if (outcome.bad_argument) return outcome;
+  const bench::Operands operands{A.data(), B.data(), C.data()};
+  std::unique_ptr<bench::SpreadCall> spread;
+  if (run.problem.memory == bench::Memory::Spread) {
+    spread = run.routine->spread(run.problem, operands);
+    spread->fill();
+  }
   {
     const TaskWatch watch(run.gpus);
     reset_statistics();
     const double begin = starpu_timing_now();
     std::optional<sinks::Dump> dump;
     if (!run.dump.empty()) dump.emplace();
-    if (options.slices > 0) multiply_in_slices(run.problem, options.slices, {A.data(), B.data(), C.data()});
-    else run.routine->run_tessera(run.problem, {A.data(), B.data(), C.data()});
+    if (options.slices > 0) multiply_in_slices(run.problem, options.slices, operands);
+    else if (spread) spread->run();
+    else run.routine->run_tessera(run.problem, operands);
     outcome.seconds = 1e-6 * (starpu_timing_now() - begin);
     outcome.activity = tools::activity(1, plan.has_cores());
     outcome.gpus = TaskWatch::result();
@@ -189,8 +197,8 @@ void put_environment(const Options& options, const Scratch& scratch) {
 void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result) {
   put_environment(options, scratch);
   job = {&options, &run, result};
-  if (!*options.pinned) stage_copies();
-  simulation::operands_are_on_a_gpu = options.on_gpu;
+  if (*options.memory == bench::Memory::Pageable) stage_copies();
+  simulation::operands_are_on_a_gpu = *options.memory == bench::Memory::Device;
   // StarPU defines its own main, which starts SimGrid and calls starpu_main in a simulated thread.
   const auto starpus_main = reinterpret_cast<int (*)(int, char**)>(dlsym(RTLD_NEXT, "main"));
   if (starpus_main == nullptr) _exit(1);

@@ -10,6 +10,7 @@
 #include "plan/plans.hpp"
 #include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
+#include "workload/spread.hpp"
 #include "workload/typed_routine.hpp"
 
 namespace tessera::bench {
@@ -23,7 +24,7 @@ class Cholesky final : public Routine {
 
   Takes takes() const override { return {.uplo = true, .k = solves_, .beta = false}; }
   Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = true}; }
-  std::string why_not(const Problem& /*p*/) const override { return ""; }
+  bool can_be_spread() const override { return !solves_; }
 
   double flops(const Problem& p) const override {
     const auto n = static_cast<double>(p.n), nrhs = solves_ ? static_cast<double>(p.k) : 0;
@@ -59,6 +60,15 @@ class Cholesky final : public Routine {
   void run_tessera(const Problem& p, const Operands& o) const override {
     run<Index>(p, o, [&]<Scalar T>(Index nrhs, T* A, Index lda, T* B, Index ldb) {
       return solves_ ? posv(p.uplo, p.n, nrhs, A, lda, B, ldb) : potrf(p.uplo, p.n, A, lda);
+    });
+  }
+  std::unique_ptr<SpreadCall> spread(const Problem& p, const Operands& o) const override {
+    const Index tile = plan_of(p).tile.n;
+    return tools::with_type(p.type, [&]<Scalar T>(T) {
+      const auto factorize = [this, uplo = p.uplo](const auto& /*A*/, const auto& /*B*/, const Matrix<T>& C) {
+        require_success(potrf(uplo, C).wait());
+      };
+      return spread_call<T>(shapes(p), o, {{{}, {}, {tile, tile}}}, factorize);
     });
   }
   void run_openblas(const Problem& p, const Operands& o) const override {
@@ -133,6 +143,10 @@ class Cholesky final : public Routine {
       return solve(static_cast<Size>(p.k), static_cast<T*>(solves_ ? o.A : o.C), static_cast<Size>(factor(s).ld),
                    static_cast<T*>(o.C), static_cast<Size>(s.C.ld));
     });
+    require_success(info);
+  }
+
+  void require_success(Index info) const {
     if (info != 0) throw RuntimeError(name() + ": the matrix is not positive definite, info = " + std::to_string(info));
   }
 

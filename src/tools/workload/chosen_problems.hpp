@@ -12,10 +12,12 @@ namespace tessera::bench {
 struct ChosenProblems {
   std::vector<const Routine*> routines;
   std::vector<Problem> problems;  ///< types × sizes; a routine may not support all of them
-  std::optional<bool> pinned;     ///< nothing: pinned if there are GPUs
-  bool on_gpu = false;            ///< the operands are in the memory of the first GPU
+  std::optional<Memory> memory;   ///< nothing: pinned if there are GPUs
 
-  const char* memory() const { return on_gpu ? "device" : *pinned ? "pinned" : "pageable"; }
+  void settle(Memory chosen) {
+    memory = chosen;
+    for (auto& problem : problems) problem.memory = chosen;
+  }
 };
 
 }  // namespace tessera::bench

@@ -27,8 +27,13 @@ void touch(char* data, std::size_t bytes) {
 
 }  // namespace
 
-HostMemory::HostMemory(std::size_t bytes, bool pinned)
+HostMemory::HostMemory(std::size_t bytes, Memory kind)
     : bytes_((std::max<std::size_t>(bytes, 1) + huge_page - 1) / huge_page * huge_page) {
+  if (kind == Memory::Managed) {
+    data_ = managed_.emplace(std::nullopt, bytes_).data();
+    touch(static_cast<char*>(data_), bytes_);
+    return;
+  }
   data_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data_ == MAP_FAILED)
     throw RuntimeError(fmt::format("cannot allocate {:.1f} GiB of host memory for an operand",
@@ -36,7 +41,7 @@ HostMemory::HostMemory(std::size_t bytes, bool pinned)
   madvise(data_, bytes_, MADV_HUGEPAGE);
   touch(static_cast<char*>(data_), bytes_);
   try {
-    if (pinned) pinned_.emplace(data_, bytes_);
+    if (kind == Memory::Pinned) pinned_.emplace(data_, bytes_);
   } catch (...) {
     munmap(data_, bytes_);
     throw;
@@ -45,7 +50,7 @@ HostMemory::HostMemory(std::size_t bytes, bool pinned)
 
 HostMemory::~HostMemory() {
   pinned_.reset();
-  munmap(data_, bytes_);
+  if (!managed_) munmap(data_, bytes_);
 }
 
 }  // namespace tessera::bench

@@ -5,14 +5,15 @@
 #include <optional>
 
 #include "machine/gpu.hpp"
+#include "workload/problem.hpp"
 
 namespace tessera::bench {
 
-/// Host memory, on huge pages if possible, pinned on request.
+/// Memory that the host can access, on huge pages if possible unless it is managed.
 class HostMemory {
  public:
   /// @throws RuntimeError if it cannot be allocated
-  HostMemory(std::size_t bytes, bool pinned);
+  HostMemory(std::size_t bytes, Memory kind);
   ~HostMemory();
   HostMemory(const HostMemory&) = delete;
   HostMemory& operator=(const HostMemory&) = delete;
@@ -22,6 +23,7 @@ class HostMemory {
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::optional<gpu::PinnedMemory> pinned_;
+  std::optional<gpu::Allocation> managed_;
 };
 
 }  // namespace tessera::bench

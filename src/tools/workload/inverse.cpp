@@ -39,7 +39,6 @@ class Inverse final : public Routine {
     return {.uplo = in_triangle(), .diag = which_ == Inversion::Trtri, .k = false, .beta = false};
   }
   Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = in_triangle()}; }
-  std::string why_not(const Problem& /*p*/) const override { return ""; }
   bool can_be_simulated() const override { return in_triangle(); }
 
   double flops(const Problem& p) const override {

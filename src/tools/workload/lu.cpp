@@ -10,6 +10,7 @@
 #include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/parallel.hpp"
+#include "workload/spread.hpp"
 #include "workload/typed_routine.hpp"
 
 namespace tessera::bench {
@@ -23,7 +24,7 @@ class Lu final : public Routine {
 
   Takes takes() const override { return {.m = !solves_, .k = solves_, .beta = false}; }
   Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = true}; }
-  std::string why_not(const Problem& /*p*/) const override { return ""; }
+  bool can_be_spread() const override { return !solves_; }
   bool factorizes_panels() const override { return true; }
 
   double flops(const Problem& p) const override {
@@ -63,6 +64,16 @@ class Lu final : public Routine {
   void run_tessera(const Problem& p, const Operands& o) const override {
     run<Index>(p, o, [&]<Scalar T>(Index nrhs, T* A, Index lda, T* B, Index ldb) {
       return solves_ ? gesv(p.n, nrhs, A, lda, pivots_.data(), B, ldb) : getrf(p.m, p.n, A, lda, pivots_.data());
+    });
+  }
+  std::unique_ptr<SpreadCall> spread(const Problem& p, const Operands& o) const override {
+    const auto tile = plan_of(p).tile;
+    return tools::with_type(p.type, [&]<Scalar T>(T) {
+      const auto factorize = [this](const auto& /*A*/, const auto& /*B*/, const Matrix<T>& C) {
+        const auto pivots = getrf(C).pivots.wait();
+        pivots_.assign(pivots.begin(), pivots.end());
+      };
+      return spread_call<T>(shapes(p), o, {{{}, {}, {tile.m, tile.n}}}, factorize);
     });
   }
   void run_openblas(const Problem& p, const Operands& o) const override {

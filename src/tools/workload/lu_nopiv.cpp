@@ -24,7 +24,6 @@ class LuNopiv final : public Routine {
   Takes takes() const override { return {.beta = false}; }
   /// OpenBLAS always pivots.
   Peers peers() const override { return {.openblas = false, .cublas = false, .cusolver = true}; }
-  std::string why_not(const Problem& /*p*/) const override { return ""; }
 
   double flops(const Problem& p) const override {
     const auto n = static_cast<double>(p.n);

@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <array>
 #include <complex>
+#include <cstddef>
 #include <cstdint>
 
 #include <tessera/types.hpp>
 
 namespace tessera::bench {
+
+/// Where the operands of a call are.
+enum class Memory {
+  Pinned,
+  Pageable,
+  Managed,  ///< memory of CUDA that the host and all GPUs can access
+  Device,   ///< that of the first GPU
+  Spread,   ///< matrices without memory: each tile is on the GPU that owns it
+};
+inline constexpr std::array names_of_memories{"pinned", "pageable", "managed", "device", "spread"};
+constexpr const char* name_of(Memory memory) { return names_of_memories[static_cast<std::size_t>(memory)]; }
 
 /// The arguments of a BLAS call. Each routine reads the fields that it takes.
 struct Problem {
@@ -19,8 +32,10 @@ struct Problem {
   std::complex<double> alpha = 1.1, beta = 0.3;
   Index ld_pad = 0;  ///< elements between the end of a column and the start of the next one
   std::uint64_t seed = 1;
-  Index chain = 1;      ///< calls in a row on the same matrices, of which only the last result returns to memory
-  bool on_gpu = false;  ///< the operands are in the memory of the first GPU
+  Index chain = 1;  ///< calls in a row on the same matrices, of which only the last result returns to memory
+  Memory memory = Memory::Pinned;
+
+  bool in_host_memory() const { return memory == Memory::Pinned || memory == Memory::Pageable; }
 };
 
 /// A stored matrix [elements].

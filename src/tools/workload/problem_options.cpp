@@ -44,8 +44,10 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   app.add_option("--chain", typed.chain, "gemm: calls on the same matrices, waiting only for the last one (1)")
       ->type_name("N")
       ->check(tools::whole_number(1, 1000));
-  app.add_option("--memory", typed.memory,
-                 "pinned, pageable, or device: that of the first GPU (pinned if there are GPUs)")
+  app.add_option(
+         "--memory", typed.memory,
+         "pinned, pageable or managed (of CUDA); device: that of the first GPU; spread: each tile is on the GPU "
+         "that owns it, and stays there (pinned if there are GPUs)")
       ->type_name("KIND");
   app.add_option("--seed", typed.seed, "seed of the random operands (1)")->type_name("N");
 }
@@ -157,7 +159,8 @@ std::vector<Problem> parse_problems(const CLI::App& app, const TypedProblem& typ
   common.uplo = one_of("--uplo", typed.uplo, "ul") == 'l' ? Uplo::Lower : Uplo::Upper;
   common.diag = one_of("--diag", typed.diag, "un") == 'n' ? Diag::NonUnit : Diag::Unit;
   common.alpha = parse_scalar("--alpha", typed.alpha), common.beta = parse_scalar("--beta", typed.beta);
-  common.ld_pad = typed.ld_pad, common.chain = typed.chain, common.seed = typed.seed, common.on_gpu = chosen.on_gpu;
+  common.ld_pad = typed.ld_pad, common.chain = typed.chain, common.seed = typed.seed;
+  common.memory = chosen.memory.value_or(Memory::Pinned);
 
   std::vector<Problem> shapes;
   if (app.count("--m") + app.count("--n") + app.count("--k") > 0) {
@@ -198,15 +201,16 @@ std::string parse_types(const std::vector<std::string>& names) {
 void parse_problem_options(const CLI::App& app, const TypedProblem& typed, ChosenProblems& chosen) {
   chosen.routines = parse_routines(typed.routines);
   require_taken(app, chosen.routines);
-  chosen.on_gpu = typed.memory == "device";
+  if (!typed.memory.empty()) {
+    const auto found = std::ranges::find(names_of_memories, typed.memory);
+    if (found == names_of_memories.end())
+      throw BadArgument("--memory", typed.memory, fmt::format("is not one of {}", fmt::join(names_of_memories, ", ")));
+    chosen.memory = static_cast<Memory>(found - names_of_memories.begin());
+  }
   chosen.problems = parse_problems(app, typed, chosen);
   keep_what_exists(typed, chosen);
   for (const auto* routine : chosen.routines)
     for (const auto& problem : chosen.problems) operand_bytes(*routine, problem);
-  if (typed.memory.empty()) return;
-  chosen.pinned = typed.memory != "pageable";
-  if (typed.memory != chosen.memory())
-    throw BadArgument("--memory", typed.memory, "is not one of pinned, pageable, device");
 }
 
 }  // namespace tessera::bench

@@ -26,7 +26,6 @@ class Qr final : public Routine {
 
   Takes takes() const override { return {.m = true, .k = solves_, .beta = false}; }
   Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = true}; }
-  std::string why_not(const Problem& /*p*/) const override { return ""; }
   bool factorizes_panels() const override { return true; }
 
   double flops(const Problem& p) const override {

@@ -5,6 +5,7 @@
 #include "runtime/session.hpp"
 #include "shared/bad_argument.hpp"
 #include "shared/types.hpp"
+#include "workload/spread.hpp"
 
 namespace tessera::bench {
 
@@ -82,7 +83,21 @@ Shapes BlasRoutine::shapes(const Problem& p) const {
 }
 
 detail::Plan Routine::plan_of(const Problem& problem) const {
-  return plan_of(problem, detail::session()->machine_for_plan(problem.on_gpu ? 0 : detail::in_host_memory));
+  const bool spread = problem.memory == Memory::Spread, device = problem.memory == Memory::Device;
+  return plan_of(problem, detail::session()->machine_for_plan(spread   ? detail::on_their_owners
+                                                              : device ? 0
+                                                                       : detail::in_host_memory));
+}
+
+std::string Routine::why_not(const Problem& problem) const {
+  if (problem.chain > 1) return fmt::format("--chain: only for gemm, not for {}", name());
+  if (problem.memory == Memory::Spread && !can_be_spread())
+    return fmt::format("--memory: spread is for potrf, getrf and the BLAS, not for {}", name());
+  return "";
+}
+
+std::unique_ptr<SpreadCall> Routine::spread(const Problem& /*problem*/, const Operands& /*operands*/) const {
+  return nullptr;
 }
 
 void Routine::run_cublasxt(cublasXtContext* /*handle*/, const Problem& /*problem*/,

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <tessera/matrix.hpp>
+
 #include "blas/call.hpp"
 #include "tiling/plan.hpp"
 #include "workload/problem.hpp"
@@ -19,6 +21,7 @@ namespace tessera::bench {
 class CuBlas;
 class CuSolver;
 class CuSolverMg;
+class SpreadCall;
 
 /// Command line options that not all routines accept.
 struct Takes {
@@ -46,7 +49,9 @@ class Routine {
   virtual Takes takes() const = 0;
   virtual Peers peers() const { return {}; }
   /// Why the routine does not support the problem: a sentence that starts with the option at fault. "" if it does.
-  virtual std::string why_not(const Problem& problem) const = 0;
+  virtual std::string why_not(const Problem& problem) const;
+  /// Whether `spread` makes a call.
+  virtual bool can_be_spread() const { return false; }
 
   /// Whether described machines specify how long the tile operations take.
   virtual bool can_be_simulated() const { return true; }
@@ -55,8 +60,10 @@ class Routine {
 
   /// As blas::flops, but 0 if α = 0.
   virtual double flops(const Problem& problem) const = 0;
-  /// What must travel between the host and the GPUs.
-  blas::Traffic compulsory(const Problem& problem) const { return problem.on_gpu ? blas::Traffic{} : traffic(problem); }
+  /// What must travel between the host and the GPUs. CUDA may keep managed memory on a GPU.
+  blas::Traffic compulsory(const Problem& problem) const {
+    return problem.in_host_memory() ? traffic(problem) : blas::Traffic{};
+  }
   virtual Shapes shapes(const Problem& problem) const = 0;
 
   /// An upper bound of the factor by which one call changes the magnitude of C. Infinite: a second call needs the old
@@ -79,6 +86,9 @@ class Routine {
 
   // Each function returns when the result is in the memory of C.
   virtual void run_tessera(const Problem& problem, const Operands& operands) const = 0;
+  /// The call on tiles that its owners keep. @pre  a Runtime exists
+  /// @param operands  in host memory, to fill the tiles; they outlive the call
+  virtual std::unique_ptr<SpreadCall> spread(const Problem& problem, const Operands& operands) const;
   virtual void run_openblas(const Problem& problem, const Operands& operands) const = 0;
   virtual void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const;
   /// @pre  the GPU can access the operands
@@ -105,6 +115,7 @@ class BlasRoutine : public Routine {
   explicit BlasRoutine(blas::Routine which) : Routine(blas::properties(which).name), which_(which) {}
 
   Takes takes() const final;
+  bool can_be_spread() const final { return true; }
   std::string why_not(const Problem& problem) const final;
   double flops(const Problem& problem) const final;
   blas::Traffic traffic(const Problem& problem) const final;
@@ -113,6 +124,7 @@ class BlasRoutine : public Routine {
     return std::pow(std::abs(problem.beta), static_cast<double>(problem.chain));
   }
   void run_tessera(const Problem& problem, const Operands& operands) const final;
+  std::unique_ptr<SpreadCall> spread(const Problem& problem, const Operands& operands) const final;
   void run_openblas(const Problem& problem, const Operands& operands) const final;
   void run_cublasxt(cublasXtContext* handle, const Problem& problem, const Operands& operands) const final;
   void run_cublas(CuBlas& blas, const Problem& problem, const Operands& operands) const final;
@@ -124,6 +136,8 @@ class BlasRoutine : public Routine {
  private:
   template <typename Library>
   void run(const Library& library, const Problem& problem, const Operands& operands) const;
+  /// The tiles of A, B and C that the plan wants. @pre  a Runtime exists
+  std::array<TileSize, 3> tiles(const Problem& problem) const;
 
   blas::Routine which_;
 };

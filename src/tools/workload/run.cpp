@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls of every routine in every library.
+#include <algorithm>
+#include <array>
+
 #include <tessera/blas3.hpp>
 #include <tessera/matrix.hpp>
 
 #include "workload/libraries.hpp"
 #include "workload/other_libraries.hpp"
+#include "workload/spread.hpp"
 #include "workload/typed_routine.hpp"
 
 namespace tessera::bench {
@@ -40,6 +44,26 @@ void call(const auto& library, blas::Routine routine, const bench::Call<T, Size>
   }
 }
 
+#define TILES_OPTION(Type, member, name, ...) c.member,
+#define TILES_SIZE(name, ...)
+#define TILES_FACTOR(Kind, name, Alpha, Beta) factor<FACTOR_##Kind(Alpha, Beta)>(c.name),
+#define TILES_INPUT(name, ...) name,
+#define TILES_OUTPUT(name, ...) C
+
+/// Submits a chain of calls on matrices.
+template <Scalar T>
+void submit(blas::Routine routine, const bench::Call<T>& c, const Matrix<T>& A, [[maybe_unused]] const Matrix<T>& B,
+            const Matrix<T>& C) {
+  for (Index i = 0; i < c.chain; i++) switch (routine) {
+#define ROUTINE(name, types, shape, Alpha, Beta)                                                   \
+  case blas::Routine::name:                                                                        \
+    if constexpr (exists<T>(Types::types)) tessera::name(SHAPE_##shape(TILES, Alpha<T>, Beta<T>)); \
+    break;
+#include "blas/routines.def"
+#undef ROUTINE
+    }
+}
+
 }  // namespace
 
 template <typename Library>
@@ -49,19 +73,31 @@ void BlasRoutine::run(const Library& library, const Problem& p, const Operands& 
   });
 }
 
+std::array<TileSize, 3> BlasRoutine::tiles(const Problem& p) const {
+  auto [m, n, k] = plan_of(p).tile;
+  if (which_ != blas::Routine::gemm) m = n = k = std::min({m, n, k});  // tiles of one size fit together in any way
+  const auto stored = [](Op op, TileSize tile) { return op == Op::NoTrans ? tile : TileSize{tile.columns, tile.rows}; };
+  return {stored(p.op_a, {m, k}), stored(p.op_b, {k, n}), TileSize{m, n}};
+}
+
 void BlasRoutine::run_tessera(const Problem& p, const Operands& o) const {
   if (p.chain == 1) return run(Ours{}, p, o);
-  const auto tile = plan_of(p).tile;
-  with_typed<Index>(p, shapes(p), o, [&]<Scalar T>(const bench::Call<T, Index>& c) {
-    const auto factor = [](const T* data, Op op, Index rows, Index columns, Index ld, TileSize cut) {
-      if (op == Op::NoTrans) return Matrix<T>(data, rows, columns, ld, cut);
-      return Matrix<T>(data, columns, rows, ld, {cut.columns, cut.rows});
-    };
-    const auto A = factor(c.A, c.op_a, c.m, c.k, c.lda, {tile.m, tile.k}),
-               B = factor(c.B, c.op_b, c.k, c.n, c.ldb, {tile.k, tile.n});
-    const Matrix<T> C(c.C, c.m, c.n, c.ldc, {tile.m, tile.n});
-    for (Index i = 0; i < c.chain; i++) gemm<T>(c.op_a, c.op_b, c.alpha, A, B, c.beta, C);
+  const auto s = shapes(p);
+  const auto cut = tiles(p);
+  with_typed<Index>(p, s, o, [&]<Scalar T>(const bench::Call<T, Index>& c) {
+    const Matrix<T> A(c.A, s.A.rows, s.A.columns, c.lda, cut[0]), B(c.B, s.B.rows, s.B.columns, c.ldb, cut[1]),
+        C(c.C, s.C.rows, s.C.columns, c.ldc, cut[2]);
+    submit(which_, c, A, B, C);
     C.wait();
+  });
+}
+std::unique_ptr<SpreadCall> BlasRoutine::spread(const Problem& p, const Operands& o) const {
+  const auto s = shapes(p);
+  return with_typed<Index>(p, s, o, [&]<Scalar T>(const bench::Call<T, Index>& c) {
+    return spread_call<T>(s, o, tiles(p),
+                          [routine = which_, c](const Matrix<T>& A, const Matrix<T>& B, const Matrix<T>& C) {
+                            submit(routine, c, A, B, C);
+                          });
   });
 }
 void BlasRoutine::run_openblas(const Problem& p, const Operands& o) const { run(HostBlas{}, p, o); }

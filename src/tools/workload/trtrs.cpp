@@ -16,7 +16,10 @@ class Trtrs final : public Routine {
   Trtrs() : Routine("trtrs"), trsm_(shapes::triangular(blas::Routine::trsm)) {}
 
   Takes takes() const override { return {.trans_a = true, .uplo = true, .diag = true, .k = true, .beta = false}; }
-  std::string why_not(const Problem& p) const override { return trsm_->why_not(of_trsm(p)); }
+  std::string why_not(const Problem& p) const override {
+    const auto reason = Routine::why_not(p);
+    return reason.empty() ? trsm_->why_not(of_trsm(p)) : reason;
+  }
   double flops(const Problem& p) const override { return trsm_->flops(of_trsm(p)); }
   blas::Traffic traffic(const Problem& p) const override { return trsm_->compulsory(of_trsm(p)); }
   Shapes shapes(const Problem& p) const override { return trsm_->shapes(of_trsm(p)); }

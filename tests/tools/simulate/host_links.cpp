@@ -71,6 +71,17 @@ TEST(DeviceMemory, IsWhereResultsStay) {
     }
 }
 
+TEST(SpreadMatrices, StayOnTheirGpus) {
+  for (const int gpus : {1, 2})
+    for (const char* routine : {"gemm", "syrk", "trsm", "potrf"}) {
+      const auto row = row_of("--platform h200x4 --policy tessera --memory spread --size 1024 --tile 256 --gpus " +
+                              std::to_string(gpus) + " --routine " + routine);
+      EXPECT_EQ(row.at("memory"), "spread");
+      for (const char* bytes : {"bytes_h2d", "bytes_d2h", "bytes_min_h2d"}) EXPECT_EQ(row.at(bytes), 0) << bytes;
+      EXPECT_EQ(row.at("bytes_d2d") > 0, gpus > 1) << routine;
+    }
+}
+
 // A core takes 2 MiB / 1 GB/s for the first buffer of each tile.
 TEST(Staging, BeginsWithACoreThatFillsABuffer) {
   const auto quick = with_staging(machine(0.001), 1e6, 1e6), slow = with_staging(machine(0.001), 1e6, 1);
