@@ -14,6 +14,7 @@
 #include "machine/machine.hpp"
 #include "tile/stored.hpp"
 #include "tile/tile.hpp"
+#include "tiling/block.hpp"
 
 namespace tessera::plan {
 
