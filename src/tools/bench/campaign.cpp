@@ -238,9 +238,11 @@ class Campaign {
     start_runtime(configuration);
     const auto plan = routine.plan_of(problem);
     result.tile_m = plan.tile.m, result.tile_n = plan.tile.n, result.tile_k = plan.tile.k;
-    if (routine.is_planned_whole() && problem.chain == 1) result.predicted = plan.seconds;
+    if (routine.is_planned_whole() && problem.chain == 1 && problem.memory != Memory::Spread)
+      result.predicted = plan.seconds;
     result.cpus = cpu_workers(), result.policy = policy(), result.placement = tools::placement_name(placement());
     spread(routine, problem);
+    if (spread_) result.tile_m = spread_->tile().rows, result.tile_n = spread_->tile().columns;
     const auto call = [&] { spread_ ? spread_->run() : routine.run_tessera(problem, operands_->get()); };
     time(result, call, [] { reset_statistics(); });
     result.activity = tools::activity(options_.repeat, plan.has_cores());

@@ -135,7 +135,8 @@ Outcome simulate(const Options& options, const Run& run) {
   const auto plan = run.routine->plan_of(run.problem);
   const auto tile = options.slices > 0 ? slices_of(run.problem, options.slices) : plan.tile;
   outcome.tile_m = tile.m, outcome.tile_n = tile.n, outcome.tile_k = tile.k;
-  if (options.slices == 0 && run.problem.chain == 1 && run.routine->is_planned_whole())
+  if (options.slices == 0 && run.problem.chain == 1 && run.routine->is_planned_whole() &&
+      run.problem.memory != bench::Memory::Spread)
     outcome.predicted = plan.seconds;
   outcome.policy = policy(), outcome.placement = tools::placement_name(placement());
   std::optional<EndlessLoop> loop;
@@ -152,6 +153,7 @@ Outcome simulate(const Options& options, const Run& run) {
   if (run.problem.memory == bench::Memory::Spread) {
     spread = run.routine->spread(run.problem, operands);
     spread->fill();
+    outcome.tile_m = spread->tile().rows, outcome.tile_n = spread->tile().columns;
   }
   {
     const TaskWatch watch(run.gpus);

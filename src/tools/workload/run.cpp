@@ -74,8 +74,10 @@ void BlasRoutine::run(const Library& library, const Problem& p, const Operands& 
 }
 
 std::array<TileSize, 3> BlasRoutine::tiles(const Problem& p) const {
-  auto [m, n, k] = plan_of(p).tile;
-  if (which_ != blas::Routine::gemm) m = n = k = std::min({m, n, k});  // tiles of one size fit together in any way
+  const auto plan = plan_of(p);
+  auto [m, n, k] = plan.tile;
+  // Square tiles fit together in any way. 0: the library's choice.
+  if (which_ != blas::Routine::gemm) m = n = k = plan.panels.exist() ? 0 : std::min({m, n, k});
   const auto stored = [](Op op, TileSize tile) { return op == Op::NoTrans ? tile : TileSize{tile.columns, tile.rows}; };
   return {stored(p.op_a, {m, k}), stored(p.op_b, {k, n}), TileSize{m, n}};
 }

@@ -25,6 +25,8 @@ class SpreadCall {
   virtual void run() const = 0;
   /// Copies C to host memory.
   virtual void bring_back() const = 0;
+  /// Of C.
+  virtual TileSize tile() const = 0;
 };
 
 /// @tparam Submit  (A, B, C): submits the tasks
@@ -43,6 +45,7 @@ class SpreadCallOf final : public SpreadCall {
     C_.spread.wait();
   }
   void bring_back() const override { copy(C_.spread, C_.on_host()); }
+  TileSize tile() const override { return {C_.spread.mb(), C_.spread.nb()}; }
 
  private:
   struct Spread {
