@@ -117,7 +117,7 @@ class FirstGpu {
   /// The same for all `timed_operations`, which are measured together.
   template <typename Measure>
   std::map<std::string, CostCurve> operations(char type, Measure measure) const {
-    const auto entry = [&](const std::string& operation) { return "task " + operation + ' ' + type; };
+    const auto entry = [&](const std::string& operation) { return "tile " + operation + ' ' + type; };
     std::map<std::string, CostCurve> curves;
     for (const char* const operation : timed_operations) {
       auto curve = cache_.find(entry(operation));

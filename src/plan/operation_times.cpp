@@ -4,12 +4,13 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <new>
+#include <random>
 #include <vector>
 
 #include <tessera/error.hpp>
@@ -77,20 +78,32 @@ class OneGpu {
   std::atomic<bool> failed_ = false;
 };
 
-/// The identity in host memory. Operations can be repeated on it any number of times without overflow.
-class Identity {
+/// A matrix of ones on the diagonal and small random numbers elsewhere, in host memory. Operations can be repeated on
+/// it any number of times without overflow. With the few different bits of a plain identity they would be faster than
+/// in a call, because a GPU slows down as they draw more power.
+class NearIdentity {
  public:
-  Identity(char type, Index n) : memory_(size_of(type) * static_cast<std::size_t>(n * n)), n_(n) {
+  NearIdentity(char type, Index n) : memory_(size_of(type) * static_cast<std::size_t>(n * n)), n_(n) {
     with_type(type, [&]<Scalar T>(T) {
-      for (Index i = 0; i < n; i++) new (memory_.data() + sizeof(T) * static_cast<std::size_t>(i * (n + 1))) T(1);
+      const auto most = Real<T>(0.5) / static_cast<Real<T>>(n);
+      std::uniform_real_distribution<Real<T>> uniform(-most, most);
+      std::mt19937 engine;
+      std::vector<Real<T>> numbers(65537);  // a prime, so that columns differ
+      std::ranges::generate(numbers, [&] { return uniform(engine); });
+      const auto number = [&](Index i) { return numbers[static_cast<std::size_t>(i) % numbers.size()]; };
+      for (Index i = 0; i < n * n; i++) {
+        T x(number(i));
+        if constexpr (is_complex<T>) x.imag(number(i + n));
+        new (memory_.data() + sizeof(T) * static_cast<std::size_t>(i)) T(i % (n + 1) == 0 ? T(1) : x);
+      }
     });
     const auto order = static_cast<std::uint32_t>(n);
     starpu_matrix_data_register(&handle_, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(memory_.data()), order,
                                 order, order, size_of(type));
   }
-  ~Identity() { starpu_data_unregister_no_coherency(handle_); }
-  Identity(const Identity&) = delete;
-  Identity& operator=(const Identity&) = delete;
+  ~NearIdentity() { starpu_data_unregister_no_coherency(handle_); }
+  NearIdentity(const NearIdentity&) = delete;
+  NearIdentity& operator=(const NearIdentity&) = delete;
 
   tile::Tile tile() const { return {handle_, nullptr, 0, 0, n_, n_, 0}; }
 
@@ -100,14 +113,15 @@ class Identity {
   starpu_data_handle_t handle_ = nullptr;
 };
 
-/// A copy of the identity in the memory of the GPU. It has no home on the host, so tasks do not wait for a write-back.
+/// The square of the matrix in the memory of the GPU. It has no home on the host, so tasks do not wait for a
+/// write-back.
 class OnGpu {
  public:
-  OnGpu(tile::Ops<OneGpu>& to, const Identity& identity) : tile_(identity.tile()) {
-    const auto I = identity.tile();
-    memory_ = OneGpu::temporary(I, I.rows, I.columns, size_of(to.type()));
+  OnGpu(tile::Ops<OneGpu>& to, const NearIdentity& matrix) : tile_(matrix.tile()) {
+    const auto M = matrix.tile();
+    memory_ = OneGpu::temporary(M, M.rows, M.columns, size_of(to.type()));
     tile_.handle = memory_.handle();
-    to.gemm(1, I, I, 0, tile_);
+    to.gemm(1, M, M, 0, tile_);
   }
   const tile::Tile& tile() const { return tile_; }
 
@@ -116,25 +130,27 @@ class OnGpu {
   tile::Tile tile_;
 };
 
-/// Seconds of `length` consecutive runs of an operation, the minimum of a few attempts.
+/// Seconds of `length` consecutive runs of an operation, the median of a few attempts.
 template <typename Run>
 double chain(OneGpu& gpu, int length, Run run) {
-  constexpr int attempts = 4;  // the first one includes initialization
-  double least = std::numeric_limits<double>::infinity();
-  for (int attempt = 0; attempt < attempts; attempt++) {
+  const auto attempt = [&] {
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 1; i <= length; i++) gpu.wait(i == length), run();
-    least = std::min(least, std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  return least;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  attempt();  // includes initialization
+  std::array<double, 3> seconds{};
+  std::ranges::generate(seconds, attempt);
+  std::ranges::sort(seconds);
+  return seconds[1];
 }
 
 /// Seconds and flops of each operation on tiles of order n; empty if one failed.
 std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Machine& machine, char type, Index n) {
   OneGpu gpu(machine);
   tile::Ops<OneGpu> to(machine, gpu, type);
-  const Identity identity(type, n);
-  const OnGpu first(to, identity), second(to, identity);
+  const NearIdentity matrix(type, n);
+  const OnGpu first(to, matrix), second(to, matrix);
   const auto &A = first.tile(), &B = second.tile();
   codelets::InfoValue info;
   std::map<std::string, detail::CostCurve::Point> times;
