@@ -106,13 +106,12 @@ Search<Sums> search_sums(const Machine& model, const detail::Machine& machine, c
                          const CompareTiles& compare, double bytes) {
   Search<Sums> search(model, machine, call);
   const int all = machine.gpu_count();
-  const double gain = model.gpus.front().steps_have_parts ? clear_gain_of_measured_sums : clear_gain_of_sums;
   for (int gpus = machine.tile > 0 ? all : 1; gpus <= all; gpus = gpus < all ? std::min(2 * gpus, all) : all + 1)
     for (bool first = gpus == all; auto& [plan, seconds] : compare(gpus)) {
       const bool fits = model.memory <= 0 || bytes <= detail::most_of_memory * model.memory * gpus;
       const bool by_formula = std::exchange(first, false);
       if (fits && by_formula) search.add(plan, 0, 1);
-      else if (fits) search.add(plan, seconds, gain);
+      else if (fits) search.add(plan, seconds, clear_gain_of_sums);
     }
   return search;
 }

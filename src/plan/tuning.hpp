@@ -38,9 +38,6 @@ inline constexpr double clear_gain_of_unlike = 1.05;
 
 /// What tiles of a sum must gain over those that formulas choose: more than most rehearsals err.
 inline constexpr double clear_gain_of_sums = 1.15;
-/// The same on a machine that was measured and not described: out of reach, since no run has confirmed such choices
-/// yet. Explanations show them.
-inline constexpr double clear_gain_of_measured_sums = 1e9;
 
 /// The share of a call's predicted time that planning may take, and the minimum it may always take [s].
 inline constexpr double planning_share = 0.03, planning_least = 50e-6;
