@@ -16,7 +16,13 @@ namespace {
 // From the interface of CUDA's driver, whose header may be missing.
 using GetAttributes = int (*)(unsigned count, const int* attributes, void** values, unsigned long long address);
 using GetRange = int (*)(unsigned long long* begin, std::size_t* bytes, unsigned long long address);
-enum Attribute { memory_type = 2, is_managed = 8, device_ordinal = 9, is_of_malloc = 13 };  // CU_POINTER_ATTRIBUTE_…
+enum Attribute {
+  memory_type = 2,
+  is_managed = 8,
+  device_ordinal = 9,
+  is_of_malloc = 13,
+  pool = 17
+};  // CU_POINTER_ATTRIBUTE_…
 constexpr std::uint64_t memory_of_device = 2;
 
 /// cuPointerGetAttributes; null: not found yet.
@@ -98,6 +104,11 @@ std::size_t bytes_from(const void* data) noexcept {
   if (ask == nullptr || !values || (*values)[0] == 0 || ask(&begin, &bytes, address) != 0)
     return std::numeric_limits<std::size_t>::max();
   return bytes - (address - begin);
+}
+
+void* pool_of(const void* data) noexcept {
+  const auto values = look_up<1>(data, {pool});
+  return values ? reinterpret_cast<void*>((*values)[0]) : nullptr;
 }
 
 }  // namespace tessera::detail::device_memory

@@ -34,6 +34,9 @@ std::optional<int> gpu_of(const void* data) noexcept;
 /// for memory that was mapped piece by piece: no limit.
 std::size_t bytes_from(const void* data) noexcept;
 
+/// The pool of cudaMallocAsync that memory of a GPU comes from, as a cudaMemPool_t; null: it comes from none.
+void* pool_of(const void* data) noexcept;
+
 /// What a message says of a pointer to such memory, after its name, and what is allowed.
 inline std::string problem(const std::string& allowed = "must be in host memory or in managed memory") {
   return "points to memory of a GPU, " + allowed;

@@ -87,6 +87,11 @@ std::optional<int> device_of(const void* data);
 /// @throws RuntimeError if that has failed
 void wait_for_default_stream(int device);
 
+/// Lets other devices access memory of a device that comes from a pool, as that of cudaMallocAsync does. CUDA refuses
+/// copies from it to them otherwise. No effect on other memory, nor for devices without a direct link.
+/// @throws RuntimeError
+void share_pool(const void* data, int device, std::span<const int> devices);
+
 /// Copies columns of `height` bytes between memories of any kind, of which one is a device's. Waits.
 /// @throws RuntimeError
 void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t height,

@@ -105,8 +105,24 @@ void wait_for_default_stream(int device) {
   require(cudaStreamSynchronize(cudaStreamLegacy), "what the program has queued on the default stream");
 }
 
+void share_pool(const void* data, int device, std::span<const int> devices) {
+  const auto pool = static_cast<cudaMemPool_t>(detail::device_memory::pool_of(data));
+  if (pool == nullptr) return;
+  for (const int other : devices) {
+    int linked = 0;
+    if (other == device || cudaDeviceCanAccessPeer(&linked, other, device) != cudaSuccess || linked == 0) continue;
+    cudaMemAccessDesc access{{cudaMemLocationTypeDevice, other}, cudaMemAccessFlagsProtReadWrite};
+    auto now = cudaMemAccessFlagsProtNone;
+    require(cudaMemPoolGetAccess(&now, pool, &access.location), "cudaMemPoolGetAccess");
+    if (now != access.flags) require(cudaMemPoolSetAccess(pool, &access, 1), "cudaMemPoolSetAccess");
+  }
+}
+
 void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t height,
                   std::size_t columns) {
+  const KeepCurrentDevice keep;
+  for (const void* const data : {static_cast<const void*>(to), from})  // other devices may not access a pool
+    if (const auto device = device_of(data)) require(cudaSetDevice(*device), "cudaSetDevice");
   require(cudaMemcpy2D(to, to_stride, from, from_stride, height, columns, cudaMemcpyDefault), "a copy of an operand");
 }
 

@@ -4,6 +4,7 @@
 #include <starpu.h>
 
 #include <cstddef>
+#include <span>
 #include <string>
 
 #include <tessera/error.hpp>
@@ -56,6 +57,10 @@ void require_reachable(const char* routine, const arguments::StoredMatrix& opera
     refuse("points to memory of " + name + " that is shorter than the " + std::to_string(bytes) +
            " bytes of the matrix");
   gpu::wait_for_default_stream(memory->gpu);
+  const auto& machine = running->machine();
+  if (machine.cuda_gpus > 1)
+    gpu::share_pool(operand.data, memory->gpu,
+                    std::span(machine.gpus).first(static_cast<std::size_t>(machine.cuda_gpus)));
 }
 
 }  // namespace tessera::detail

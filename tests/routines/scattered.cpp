@@ -78,8 +78,16 @@ class Somewhere {
   void copy(void* to, const void* from) const {
     ASSERT_LE(bytes_ + 64, largest);
     if (bytes_ == 0) return;
-    if (gpu_count() > 0) require(cudaMemcpy(to, from, bytes_, cudaMemcpyDefault));
-    else std::memcpy(to, from, bytes_);
+    if (gpu_count() == 0) {
+      std::memcpy(to, from, bytes_);
+      return;
+    }
+    for (const void* const data : {static_cast<const void*>(to), from}) {  // other GPUs may not access a pool
+      cudaPointerAttributes memory{};
+      require(cudaPointerGetAttributes(&memory, data));
+      if (memory.type == cudaMemoryTypeDevice) require(cudaSetDevice(memory.device));
+    }
+    require(cudaMemcpy(to, from, bytes_, cudaMemcpyDefault));
   }
 
   std::size_t bytes_;
