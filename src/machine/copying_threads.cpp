@@ -146,14 +146,19 @@ std::size_t most_copying_threads(std::size_t drivers, std::size_t cores) {
   return cores > others + 1 ? cores - others : 1;
 }
 
-std::size_t copying_threads(std::size_t drivers, double links) {
+CopyingThreads copying_threads(std::size_t drivers, double links) {
   const auto most = most_copying_threads(drivers);
-  if (most <= 2) return most;
+  if (most <= 2) return {most, 0};
   static std::mutex measuring;
   static auto& known = *new std::map<std::size_t, CostCurve>;  // never destroyed, since a session may outlive it
   const std::lock_guard lock(measuring);
   auto& curve = known[most];
-  if (!curve.empty()) return fewest_copying_threads(curve, links);
+  const auto chosen = [&]() -> CopyingThreads {
+    const auto count = fewest_copying_threads(curve, links);
+    const auto amount = static_cast<double>(count);
+    return {count, amount / curve.seconds(amount)};
+  };
+  if (!curve.empty()) return chosen();
   const RatesCache cache(cache_directory().value_or(std::filesystem::path()), processor(),
                          std::to_string(std::thread::hardware_concurrency()) + " at a time");
   const auto name = "copies of up to " + std::to_string(most);
@@ -164,10 +169,10 @@ std::size_t copying_threads(std::size_t drivers, double links) {
       if (!busy) cache.keep(name, measured);
       curve = std::move(measured);
     } catch (const std::bad_alloc&) {  // not enough memory to measure
-      return most;
+      return {most, 0};
     }
   }
-  return fewest_copying_threads(curve, links);
+  return chosen();
 }
 
 }  // namespace tessera::detail

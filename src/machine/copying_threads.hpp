@@ -31,11 +31,15 @@ std::size_t fewest_copying_threads(const CostCurve& by_threads,
 /// them.
 std::size_t most_copying_threads(std::size_t drivers, std::size_t cores = std::thread::hardware_concurrency());
 
-/// The number of threads that should copy: the smallest number that nearly saturates the links or the host's memory, if
-/// enough cores are available. More threads would only delay those that feed them. The rates of the host are measured
-/// unless they are known from an earlier session of this process or from Tessera's cache.
+struct CopyingThreads {
+  std::size_t count = 1;
+  double rate = 0;  ///< of all together, as measured [GB/s]; 0: unknown
+};
+/// The threads that should copy: the smallest number that nearly saturates the links or the host's memory, if enough
+/// cores are available. More threads would only delay those that feed them. The rates of the host are measured unless
+/// they are known from an earlier session of this process or from Tessera's cache.
 /// @param drivers  number of threads that drive devices
 /// @param links    total rate of their links in one direction [GB/s]
-std::size_t copying_threads(std::size_t drivers, double links = std::numeric_limits<double>::infinity());
+CopyingThreads copying_threads(std::size_t drivers, double links = std::numeric_limits<double>::infinity());
 
 }  // namespace tessera::detail

@@ -13,8 +13,9 @@ namespace tessera::detail {
 
 struct Considered;
 
-/// Where the operands of a call are: the index of the GPU that has all of them, or one of these.
-inline constexpr int in_host_memory = -1, on_their_owners = -2;
+/// Where the operands of a call are: the index of the GPU that has all of them, or one of these. Host memory is pinned
+/// unless it is called pageable.
+inline constexpr int in_host_memory = -1, in_pageable_memory = -2, on_their_owners = -3;
 
 /// The resources that the calls of a session compute on, as a plain value. The session fills it in once, after StarPU
 /// has started.
@@ -44,7 +45,9 @@ struct Machine {
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   /// Whether a call may have to copy its operands.
-  bool has_copies() const noexcept { return operands == in_host_memory || gpu_count() != 1; }
+  bool has_copies() const noexcept {
+    return operands == in_host_memory || operands == in_pageable_memory || gpu_count() != 1;
+  }
   bool has_cuda() const noexcept { return cuda_gpus > 0; }
   bool has_opencl() const noexcept { return cuda_gpus < gpu_count(); }
   bool is_opencl(int gpu) const noexcept { return gpu >= cuda_gpus && gpu < gpu_count(); }

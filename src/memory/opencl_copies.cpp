@@ -194,7 +194,7 @@ void start(std::size_t pinned_memory) {
   }
   if (staged == 0) return;
   pool = new staging::ThreadPool<staging::OpenClCopier>(
-      gains_from_help ? staging::threads_of_pool(copying_threads(staged), pinned_memory,
+      gains_from_help ? staging::threads_of_pool(copying_threads(staged).count, pinned_memory,
                                                  staged * staging::OpenClCopier::bytes, staged)
                       : 0);
 }

@@ -34,7 +34,8 @@ Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, 
       graph.add({.bytes = bytes,
                  .column = one_piece ? bytes : column,
                  .calls = diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1,
-                 .home = graph.operands == detail::on_their_owners ? owners.of(i, j) : graph.operands,
+                 .home = graph.operands == detail::on_their_owners ? owners.of(i, j)
+                                                                   : std::max(graph.operands, detail::in_host_memory),
                  .returns = graph.operands != detail::on_their_owners});
     }
 }

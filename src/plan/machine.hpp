@@ -60,7 +60,9 @@ struct Machine {
   std::vector<Gpu> gpus;
   std::vector<SharedLink> shared;
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
-  double memory = 0;                         ///< bytes that tiles may fill on each GPU; 0: unknown
+  double staging = 0;  ///< rate of all copies from and to pageable memory together, which the same
+                       ///< threads pass through buffers [bytes/s]; 0: unknown
+  double memory = 0;   ///< bytes that tiles may fill on each GPU; 0: unknown
   double element_size = 8, flops_per_multiply_add = 2;
   bool blocked_triangles = true;  ///< whether GPUs invert the diagonal blocks of triangles
   RuntimeCosts runtime;

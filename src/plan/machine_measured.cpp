@@ -6,11 +6,13 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "common/of_type.hpp"
 #include "machine.hpp"
+#include "machine/copying_threads.hpp"
 #include "machine/link_rates.hpp"
 #include "machine/machine.hpp"
 #include "machine/machine_rates.hpp"
@@ -85,6 +87,9 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
       row.push_back({to_peer, latency(node, other), to_peer < unmeasured.own_link * gpu.in_rate});
     }
   }
+  const double links = std::accumulate(model.gpus.begin(), model.gpus.end(), 0.0,
+                                       [](double sum, const Gpu& each) { return sum + each.in_rate; });
+  model.staging = 1e9 * detail::copying_threads(model.gpus.size(), 1e-9 * links).rate;
   if (const auto together = detail::rates_together(); together.in > 0)
     model.shared.push_back({~0U, together.in, together.out});
   return model;

@@ -49,6 +49,7 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
                      link.way == simulation::PeerLink::Way::Bus});
     }
   }
+  if (machine.staging) model.staging = machine.staging->rate;
   for (const auto& link : machine.shared) {
     SharedLink shared{0, link.in, link.out};
     for (std::size_t i = 0; i < gpus.size(); i++)

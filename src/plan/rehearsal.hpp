@@ -85,6 +85,7 @@ class Rehearsal {
   double copy_seconds(int tile, int gpu, bool in, double start) const;
   double through_shared(int gpu, bool in, double start, double end, double bytes);
   int sender_on_bus(int tile, int gpu) const;
+  double through_staging(double start, double end, double bytes);
   void copy_to_host(int tile, int gpu, double from);
   void bring_home(int tile, int gpu);
   void copy_from_host(int tile, int gpu);
@@ -133,6 +134,7 @@ class Rehearsal {
   std::vector<int> first_waiter_;    ///< head of a list: GPUs waiting until a copy of this tile has started
   std::vector<Waiter> waiters_;
   std::vector<double> shared_in_, shared_out_, pair_;
+  double staging_ = 0;                                     ///< when the threads that stage copies are free
   std::vector<int> home_, writes_left_, writer_, reader_;  ///< per tile; writer and reader: the last ones
   std::vector<int> pending_, first_follower_;  ///< per operation; what it waits for, including its own submission
   std::vector<std::pair<int, int>> followers_, readers_;  ///< (operation, next in the list)

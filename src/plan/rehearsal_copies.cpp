@@ -36,6 +36,13 @@ double Rehearsal::through_shared(int gpu, bool in, double start, double end, dou
   return end;
 }
 
+/// @return  the end of a copy, taking into account the threads that stage copies of all GPUs in both directions
+double Rehearsal::through_staging(double start, double end, double bytes) {
+  if (graph_.operands != detail::in_pageable_memory || machine_.staging <= 0) return end;
+  staging_ = std::max(staging_, start) + bytes / machine_.staging;
+  return std::max(end, staging_);
+}
+
 /// Seconds until a copy between host and GPU has been handed to the driver.
 double Rehearsal::begins_copy(int tile) const { return graph_.tiles[index(tile)].calls * machine_.runtime.copy; }
 
@@ -45,7 +52,8 @@ void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   state.thread_until = std::max(state.thread_until, from) + begins_copy(tile);
   const double start = std::max({from, state.out, device.half_duplex ? state.in : 0});
   const double alone = start + device.latency + copy_seconds(tile, gpu, false, start);
-  state.out = through_shared(gpu, false, start, alone, graph_.tiles[index(tile)].bytes);
+  const double bytes = graph_.tiles[index(tile)].bytes;
+  state.out = through_staging(start, through_shared(gpu, false, start, alone, bytes), bytes);
   state.copies_out += state.out - start;
   if (device.half_duplex) state.in = state.out;
   host_[index(tile)] = state.out;
@@ -86,7 +94,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
                start = std::max({begun, host_[index(tile)], device.half_duplex ? state.out : 0});
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
-  state.in = through_shared(gpu, true, start, alone, bytes);
+  state.in = through_staging(start, through_shared(gpu, true, start, alone, bytes), bytes);
   state.copies_in += state.in - start;
   if (device.half_duplex) state.out = state.in;
   arrives(tile, gpu, state.in);

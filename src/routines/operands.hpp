@@ -33,7 +33,15 @@ inline TileGrid::Memory memory_of(const arguments::StoredMatrix& matrix) {
           static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
 }
 
-/// The machine to plan a call for. Operands in several places are planned for as if they were in host memory.
+/// Where an operand is, as in Machine.
+inline int place_of(const Machine& machine, const void* data) {
+  const auto begin = machine.gpus.begin(), end = begin + machine.cuda_gpus,
+             found = std::find(begin, end, gpu::device_of(data));
+  if (found != end) return static_cast<int>(found - begin);
+  return gpu::is_pinned(data) ? in_host_memory : in_pageable_memory;
+}
+
+/// The machine to plan a call for. Operands in several places are planned for as if they were in pinned memory.
 /// @param operands  null: there is none, or it is not accessed
 inline const Machine& machine_for(const Session& session, std::initializer_list<const void*> operands) {
   const auto& machine = session.machine();
@@ -41,9 +49,7 @@ inline const Machine& machine_for(const Session& session, std::initializer_list<
   std::optional<int> all;
   for (const auto* data : operands) {
     if (data == nullptr) continue;
-    const auto begin = machine.gpus.begin(), end = begin + machine.cuda_gpus,
-               found = std::find(begin, end, gpu::device_of(data));
-    const int here = found != end ? static_cast<int>(found - begin) : in_host_memory;
+    const int here = place_of(machine, data);
     if (all.value_or(here) != here) return machine;
     all = here;
   }

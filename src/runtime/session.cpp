@@ -101,6 +101,7 @@ Session::Session(const RuntimeOptions& given)
   for (int operands = on_their_owners; operands < machine_.gpu_count(); operands++)  // before it has sharing cores
     elsewhere_.emplace_back(machine_).operands = operands;
   find_sharing_cores();
+  elsewhere_[in_pageable_memory - on_their_owners].sharing_cores = machine_.sharing_cores;
   codelets::set_cost_function(expected_seconds);
   if (!joined_) reset_counters();
   if (parts_->recording) parts_->recording->begin(machine_, policy_);

@@ -95,6 +95,24 @@ TEST(Rehearsal, CopiesInBothDirectionsShareALinkInHalfDuplex) {
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 + 6 + 2 + 6);
 }
 
+TEST(Rehearsal, TheSameThreadsStageAllCopiesOfPageableMemory) {
+  auto machine = machine_with(2);
+  machine.staging = 1;
+  Products graph;
+  for (int gpu = 0; gpu < 2; gpu++) graph.product(-1, graph.tile(4), 10, gpu);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 4);
+  graph.operands = detail::in_pageable_memory;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 4 + 10 + 4);
+  machine.staging = 2;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 4);
+  machine = machine_with(1), machine.staging = 1;
+  Products both;
+  both.operands = detail::in_pageable_memory;
+  both.product(-1, both.tile(2), 1, 0);
+  both.product(-1, both.tile(6), 1, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine, both), 2 + 6 + 2 + 6);
+}
+
 TEST(Rehearsal, ATileOfAnotherGpuComesFromThereOrThroughTheHost) {
   auto machine = machine_with(2);
   Products graph;

@@ -7,7 +7,7 @@
 
 namespace tessera::simulation {
 
-bool operands_are_on_a_gpu = false;
+bool operands_are_on_a_gpu = false, operands_are_pageable = false;
 
 const Machine& described_machine() {
   static const Machine machine = [] {

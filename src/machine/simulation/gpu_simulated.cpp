@@ -7,7 +7,7 @@
 /// The GPUs of a described machine.
 namespace tessera::gpu {
 
-using simulation::described_machine, simulation::operands_are_on_a_gpu;
+using simulation::described_machine, simulation::operands_are_on_a_gpu, simulation::operands_are_pageable;
 
 Probe probe(int wanted, int first) {
   Probe found;
@@ -26,7 +26,7 @@ std::vector<std::string> visible_devices() {
   return names;
 }
 
-bool is_pinned(const void* /*data*/) { return true; }
+bool is_pinned(const void* /*data*/) { return !operands_are_pageable; }
 
 std::optional<int> device_of(const void* /*data*/) { return operands_are_on_a_gpu ? std::optional(0) : std::nullopt; }
 

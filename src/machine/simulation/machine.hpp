@@ -124,7 +124,7 @@ Machine read_machine(const std::filesystem::path& file);
 /// @throws RuntimeError if the variable is not set or the file is invalid
 const Machine& described_machine();
 
-/// Whether all operands are in the memory of the first GPU, instead of pinned memory.
-extern bool operands_are_on_a_gpu;
+/// Whether all operands are in the memory of the first GPU, or in pageable memory, instead of pinned memory.
+extern bool operands_are_on_a_gpu, operands_are_pageable;
 
 }  // namespace tessera::simulation

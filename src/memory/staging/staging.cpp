@@ -241,7 +241,7 @@ void start_posting(const StreamCounters& stream_counters, std::size_t buffers, s
 void start(std::size_t pinned_memory) {
   const auto gpus = starpu_cuda_worker_get_count();
   const auto streams = StreamCounters::find();
-  const auto threads = copying_threads(gpus, rate_of_links());
+  const auto threads = copying_threads(gpus, rate_of_links()).count;
   if (const auto buffers = useful_buffers(pinned_memory, gpus); streams && buffers > 0)
     start_posting(*streams, buffers, threads);
   pool = new ThreadPool<Copier>(posting != nullptr ? 0 : threads_of_pool(threads, pinned_memory, Copier::bytes, gpus));

@@ -199,7 +199,8 @@ void put_environment(const Options& options, const Scratch& scratch) {
 void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result) {
   put_environment(options, scratch);
   job = {&options, &run, result};
-  if (*options.memory == bench::Memory::Pageable) stage_copies();
+  simulation::operands_are_pageable = *options.memory == bench::Memory::Pageable;
+  if (simulation::operands_are_pageable) stage_copies();
   simulation::operands_are_on_a_gpu = *options.memory == bench::Memory::Device;
   // StarPU defines its own main, which starts SimGrid and calls starpu_main in a simulated thread.
   const auto starpus_main = reinterpret_cast<int (*)(int, char**)>(dlsym(RTLD_NEXT, "main"));

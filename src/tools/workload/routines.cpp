@@ -11,6 +11,16 @@ namespace tessera::bench {
 
 namespace {
 
+/// Where operands in this memory are, as the plan of a call is told.
+int place_of(Memory memory) {
+  switch (memory) {
+  case Memory::Pinned: return detail::in_host_memory;
+  case Memory::Device: return 0;
+  case Memory::Spread: return detail::on_their_owners;
+  default: return detail::in_pageable_memory;
+  }
+}
+
 bool is_complex_type(char type) { return type == 'c' || type == 'z'; }
 
 /// Calls `function` with the problem as a call without memory.
@@ -83,10 +93,7 @@ Shapes BlasRoutine::shapes(const Problem& p) const {
 }
 
 detail::Plan Routine::plan_of(const Problem& problem) const {
-  const bool spread = problem.memory == Memory::Spread, device = problem.memory == Memory::Device;
-  return plan_of(problem, detail::session()->machine_for_plan(spread   ? detail::on_their_owners
-                                                              : device ? 0
-                                                                       : detail::in_host_memory));
+  return plan_of(problem, detail::session()->machine_for_plan(place_of(problem.memory)));
 }
 
 std::string Routine::why_not(const Problem& problem) const {
