@@ -45,7 +45,7 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
     return result;
   }
   name_operand(A, 'A');
-  sinks::Submitter submitter(*session, A);
+  sinks::Submitter submitter(*session, A, plan.gpus);
   // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = new codelets::InfoValue;
   algorithms::PanelOps<sinks::Submitter> to(*session, submitter, plan.grid.size(), A, *result.pivots);
@@ -111,7 +111,7 @@ Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vecto
               Index ldb) {
   if (m == 0 || n == 0) return 0;
   const auto session = session_to_wait(routine);
-  const auto plan = plan_lu(machine_for(*session, {A, B}), type_letter<T>, m, n);
+  const auto plan = plan_getrf(machine_for(*session, {A, B}), type_letter<T>, m, n);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto submitted = factorize(plan, a);
   if (nrhs > 0) {

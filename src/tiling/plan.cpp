@@ -78,14 +78,15 @@ EdgeTiles edges_of_products(const Machine& machine) {
   return machine.gpu_count() == 1 ? EdgeTiles::NotLow : EdgeTiles::Ragged;
 }
 
-Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtents tile) {
+Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtents tile, int gpus) {
   const auto model = machine_model(machine, type);
   Plan plan;
   plan.tile = tile;
   plan.together = 1;
+  plan.gpus = gpus;
   if (!machine.has_owners()) return plan;
   // OpenCL devices have no operations on panels. If there are no CUDA GPUs, cores execute all tasks.
-  const int gpus = machine.has_cuda() ? machine.cuda_gpus : machine.gpu_count();
+  if (gpus == 0) gpus = machine.has_cuda() ? machine.cuda_gpus : machine.gpu_count();
   plan.grid = {1, gpus};
   const double room = most_of_memory * machine.gpu_memory * gpus;
   plan.load_first = machine.gpu_memory <= 0 || model.bytes(m, n) <= room;
@@ -94,14 +95,19 @@ Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtent
   return plan;
 }
 
-Plan plan_lu(const Machine& machine, char type, Index m, Index n) {
-  const auto model = machine_model(machine, type);
+Plan plan_lu(const Machine& machine, char type, Index m, Index n, int gpus) {
+  auto model = machine_model(machine, type);
+  if (gpus > 0) model.gpus = gpus;
   const auto chosen = choose_lu_panel(model, m, std::min(m, n), machine.tile);
   require_room(machine, 2 * model.bytes(m, std::min(chosen.n, n)));  // a panel updates another
-  auto plan = with_choice(plan_panels(machine, type, m, n, {chosen.m, chosen.n, chosen.k}), chosen);
+  auto plan = with_choice(plan_panels(machine, type, m, n, {chosen.m, chosen.n, chosen.k}, gpus), chosen);
   // Out of core, all rows of a panel become final together.
   if (!plan.load_first) plan.tile.m = std::max<Index>(1, m);
   return plan;
+}
+
+Plan plan_getrf(const Machine& machine, char type, Index m, Index n) {
+  return plan_lu(machine, type, m, n, machine.has_cuda() ? gpus_for_panels(machine_model(machine, type), m, n) : 0);
 }
 
 Plan plan_qr(const Machine& machine, char type, Index m, Index n) {

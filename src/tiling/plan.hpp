@@ -48,8 +48,11 @@ struct Plan {
 /// smaller.
 EdgeTiles edges_of_products(const Machine& machine);
 
-/// A plan for the LU factorization of an m×n matrix, in panels.
-Plan plan_lu(const Machine& machine, char type, Index m, Index n);
+/// A plan for an m×n matrix that is factorized by LU, in panels.
+/// @param gpus  number of GPUs that take part; 0: all
+Plan plan_lu(const Machine& machine, char type, Index m, Index n, int gpus = 0);
+/// The same for the factorization itself, on as many GPUs as make it faster.
+Plan plan_getrf(const Machine& machine, char type, Index m, Index n);
 
 /// A plan for the QR factorization of an m×n matrix, in panels of full height.
 Plan plan_qr(const Machine& machine, char type, Index m, Index n);
@@ -70,7 +73,8 @@ Plan plan_tiles(const Machine& machine, Index tile, int gpus = 0);
 
 /// A plan for the factorization of an m×n matrix in panels.
 /// @param tile  as wide as a panel
-Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtents tile);
+/// @param gpus  number of GPUs that take part; 0: all
+Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtents tile, int gpus = 0);
 
 /// Tile size for a matrix registered without one: `Machine::tile` if it is set.
 Index default_tile(const Machine& machine, char type);

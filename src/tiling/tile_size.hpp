@@ -33,6 +33,11 @@ ChosenTiles choose_cholesky_tiles(const MachineModel& machine, Index n, Index fi
 /// Square tiles for the LU factorization of an m×n matrix without pivoting.
 ChosenTiles choose_lu_nopiv_tiles(const MachineModel& machine, Index m, Index n, Index fixed);
 
+/// The number of GPUs that share the panels of an m×n matrix: fewer than there are if each of them would otherwise get
+/// only narrow panels, which one after another take longer than the GPUs save.
+/// @pre  the machine has GPUs
+int gpus_for_panels(const MachineModel& machine, Index m, Index n);
+
 /// The panel width for an LU factorization with partial pivoting, returned as `n`.
 /// @param rows   of the matrix, and thus of a panel
 /// @param order  the smaller dimension of the matrix

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "planning.hpp"
 #include "split.hpp"
 #include "tile_size.hpp"
 
@@ -41,6 +42,15 @@ bool panel_fits(const MachineModel& machine, Index rows, Index width) {
 }
 
 }  // namespace
+
+int gpus_for_panels(const MachineModel& machine, Index m, Index n) {
+  constexpr Index wide = 1024;
+  const auto all = static_cast<int>(machine.gpus);
+  int gpus = static_cast<int>(std::clamp<Index>(std::min(m, n) / (for_each_gpu * wide), 1, all));
+  while (gpus < all && machine.gpu_memory > 0 && machine.bytes(m, n) > most_of_memory * machine.gpu_memory * gpus)
+    gpus++;
+  return gpus;
+}
 
 ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order, Index fixed) {
   Index width = fixed > 0 ? fixed : width_for(machine, order);
