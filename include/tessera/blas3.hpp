@@ -42,8 +42,8 @@ void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, c
           std::type_identity_t<T> beta, const Matrix<T>& C);
 
 /// The triangle `uplo` of C ← α op(A) op(B) + β C, with op(A) n×k, op(B) k×n and C n×n.
-/// @pre   as for gemm; the tiles of C are square, or as stored their rows are a multiple of their columns, or one tile
-///        has all rows of C
+/// @pre   as for gemm. The tiles of C are square, or the rows of a stored tile are a multiple of its columns, or one
+///        tile has all rows of C
 /// @note  n²k flops. LAPACK 3.12 calls it gemmtr
 template <Scalar T>
 void gemmt(Uplo uplo, Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,

@@ -20,8 +20,8 @@ class Scope;
 /// If several objects exist on a thread, a call belongs to all of them. Routines on pointers do not belong to any: they
 /// wait, and report failures to their caller. The program's own StarPU tasks do not belong to any, either.
 ///
-/// The thread that made the object must destroy it. Destroying it does not wait: the tasks continue, and waits for the
-/// matrices report failures.
+/// The thread that made the object must destroy it. Destroying it does not wait: the tasks continue, and whoever waits
+/// for the matrices sees their failures.
 class Submissions {
  public:
   /// Starts a Runtime if there is none, and keeps it.

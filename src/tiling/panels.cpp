@@ -210,8 +210,8 @@ struct WithTriangle {
   }
 };
 
-/// All of A arrives together with the first panels. If the links are the limit, the last panel is computed after it has
-/// arrived; otherwise the GPU computes continuously after the start. Sets the number of panels that start while A
+/// All of A arrives together with the first panels. If the links are the limit, only the last panel is computed after
+/// the last copy; otherwise the GPU computes continuously after the start. Sets the number of panels that start while A
 /// arrives.
 /// @return  whether panels may be faster than tiles
 bool predict_with_triangle(const MachineModel& machine, const WithTriangle& call, ChosenTiles& tile) {
