@@ -284,8 +284,8 @@ Index gesv(Layout layout, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B,
 /// @{
 /// A ← the inverse of the matrix whose factors and pivots `getrf` has computed: X P, where X L = U⁻¹. On pointers, the
 /// values of `ipiv` are checked.
-/// @param A  the factors, n×n. On matrices it is in the panels of the pivots, and its tiles have all rows
-/// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero: A has no inverse. It is then
+/// @param A  the factors, n×n. A `Matrix` A has tiles with all rows, and is cut into panels like the pivots
+/// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. A then has no inverse; it is
 ///           not changed on pointers, and not defined on matrices
 /// @note     4/3 n³ flops. Temporary panels hold L, n²/2 elements
 template <Scalar T>

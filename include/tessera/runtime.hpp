@@ -157,7 +157,7 @@ void wait();
 /// Devices in use, CPUs first. Starts a Runtime if there is none, as do the functions below except `starpu_version`.
 std::vector<Device> devices();
 
-/// GPUs that were found but are not used, each with the reason. One entry when no CUDA driver answers.
+/// GPUs that were found but are not used, each with the reason. If no CUDA driver answers, one entry says why.
 std::vector<std::string> unused_devices();
 
 int cpu_workers();      ///< CPU workers in use

@@ -311,7 +311,7 @@ std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Ind
   if (n > tallest_panel || !double_precision(machine)) return {};
   const int count = products(what);
   const auto inputs = [&](Index /*columns*/) { return count * machine.bytes(n, k); };
-  // Narrow panels mean that more of them are still being copied at the end. Longer chunks were slower.
+  // With narrow panels, more panels are still being copied at the end. Longer chunks were slower.
   const bool wide = divide_up(n, widest_with_triangle) >= fewest_panels * machine.gpus;
   const Index widest = wide ? widest_with_triangle : widest_with_triangle / 2;
   auto best = best_of(machine, n, n, n, k, inputs, [&](const ChosenTiles& tile) {
