@@ -301,7 +301,7 @@ Index getri(Layout layout, Index n, T* A, Index lda, const Int* ipiv);
 /// factorization, which need not have run. On pointers, row i, k1 ≤ i ≤ k2, is exchanged with row ipiv(k1 + (i - k1)
 /// |incx|), all counted from 1, as LAPACK's laswp does.
 /// @param A     on matrices: with as many rows as the matrix that was factorized, in at most 128 rows of tiles. On
-///              pointers: with n columns, and all rows that are named
+///              pointers: with n columns, and all rows that are exchanged
 /// @param incx  if negative, the last pair comes first, which undoes the exchanges. On matrices 1 or -1; on pointers
 ///              nothing is done if it is 0
 /// @note        On matrices, one task for each column of tiles. On pointers, the calling thread exchanges the rows,

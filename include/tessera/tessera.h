@@ -485,7 +485,8 @@ tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_o
 
 /** Destroys a matrix. Returns at once if other matrices share the tiles. The last one waits for the tasks on these
  * tiles, copies the tiles to the caller's memory and unregisters them. Without memory it does not wait: a tile ends
- * after the tasks that use it. Within a StarPU task this fails for the last one, which stays valid. NULL is ignored. */
+ * after the tasks that use it. Within a StarPU task, this fails for the last matrix on some tiles, which stays valid.
+ * NULL is ignored. */
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix);
 
 /** Waits for the tasks submitted so far on its tiles, and copies the tiles to the caller's memory, if there is one. */
