@@ -115,8 +115,8 @@ class Growth {
 /// @param A       m×n. On matrices its tiles are square, and it may be a view of any kind. A row-major matrix on
 ///                pointers is not copied
 /// @param growth  if not null, set to the `Growth`, which takes another pass over A and over U
-/// @return        info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. If i < m, something is
-///                divided by it, and the factors contain infinities and NaN
+/// @return        info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. If i < m, the column
+///                below it is divided by it, and the factors contain infinities and NaN
 /// @note          2/3 n³ flops if m = n. Left-looking on tiles, with a look-ahead of one step, as `potrf`
 template <Scalar T>
 Info getrf_nopiv(const Matrix<T>& A, Growth* growth = nullptr);
