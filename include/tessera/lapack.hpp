@@ -27,8 +27,7 @@ struct PivotsAccess;
 struct ReflectorsAccess;
 }  // namespace detail
 
-/// The `info` of a factorization or an inverse on matrices. Copies share it. It may be destroyed before the tasks have
-/// run.
+/// The `info` of a factorization or an inverse on matrices. Copies share it. It may be destroyed before the tasks run.
 class Info {
  public:
   /// Waits for the factorization, or until it is known whether there is an inverse. The result may still be in a GPU's
@@ -208,8 +207,7 @@ template <Scalar T>
 Index potri(Layout layout, Uplo uplo, Index n, T* A, Index lda);
 /// @}
 
-/// The pivots of a factorization on matrices. Copies share them. They may be destroyed before the factorization has
-/// run.
+/// The pivots of a factorization on matrices. Copies share them. They may be destroyed before the tasks run.
 class Pivots {
  public:
   /// Waits for the factorization.

@@ -13,8 +13,7 @@ namespace tessera::detail {
 
 struct Considered;
 
-/// The resources that the calls of a session compute on, as a plain value. The session fills it in once, after StarPU
-/// has started.
+/// The resources on which the calls of a session compute, as a plain value. Filled in once, after StarPU has started.
 struct Machine {
   int cpu_workers = 0;
   std::vector<int> gpus;                      ///< CUDA ordinals, then StarPU's numbers of OpenCL devices

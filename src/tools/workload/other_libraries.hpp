@@ -60,8 +60,7 @@ class CublasXt {
   cublasXtContext* handle_ = nullptr;
 };
 
-/// Runs cuSOLVER on one GPU during the lifetime of this object. StarPU is paused. The GPU's memory is kept for the next
-/// call.
+/// Runs cuSOLVER on one GPU while this object exists. StarPU is paused. The GPU's memory is kept for the next call.
 class CuSolver {
  public:
   /// @param device  CUDA ordinal
@@ -100,8 +99,7 @@ class RefusedBlock : public RuntimeError {
   using RuntimeError::RuntimeError;
 };
 
-/// Runs cuSOLVERMg on several GPUs during the lifetime of this object. StarPU is paused. The GPUs' memory is kept for
-/// the next call.
+/// Runs cuSOLVERMg on given GPUs while this object exists. StarPU is paused. Their memory is kept for the next call.
 class CuSolverMg {
  public:
   /// @param devices  CUDA ordinals
