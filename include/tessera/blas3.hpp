@@ -51,7 +51,7 @@ void gemmt(Uplo uplo, Op op_a, Op op_b, std::type_identity_t<T> alpha, const Mat
 
 /// C ← α A B + β C  (Left)  or  α B A + β C  (Right), with B and C m×n.
 /// @param A  symmetric, m×m (Left) or n×n (Right), of which the triangle `uplo` is read
-/// @pre      the tiles of A are square; B and C are cut alike, and on A's side as A is
+/// @pre      the tiles of A are square; B and C are cut alike, and like A on A's side
 /// @note     2m²n (Left) or 2mn² (Right) flops
 template <Scalar T>
 void symm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,

@@ -194,8 +194,8 @@ void lauum(Layout layout, Uplo uplo, Index n, T* A, Index lda);
 /// @}
 
 /// @{
-/// The triangle `uplo` of A ← that of the inverse of the matrix whose Cholesky factor it is: `trtri`, then `lauum`,
-/// without a wait between them.
+/// The Cholesky factor in the triangle `uplo` of A ← the same triangle of the inverse of the factorized matrix:
+/// `trtri`, then `lauum`, without a wait between them.
 /// @param A  the factor that `potrf` has computed, n×n. On matrices its tiles are square
 /// @return   info, as of `trtri`
 /// @note     2/3 n³ flops
@@ -362,8 +362,8 @@ void unmqr(Layout layout, Side side, Op op, Index m, Index n, Index k, const T* 
 /// @}
 
 /// @{
-/// A ← the first n columns of Q, of which the first k columns of A hold the Householder vectors, as `geqrf` has left
-/// them. For real types LAPACK calls it orgqr.
+/// A ← the first n columns of Q, whose Householder vectors `geqrf` has left in the first k columns of A. For real types
+/// LAPACK calls it orgqr.
 /// @param A  m×n, m ≥ n ≥ k. On matrices it is the factorized one, with k = n
 /// @note     4 m n k − 2 (m + n) k² + 4/3 k³ flops
 template <Scalar T>

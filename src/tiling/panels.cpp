@@ -140,7 +140,7 @@ Prediction predict(const MachineModel& machine, Index m, Index n, Index k, const
 }
 
 /// The same for a product that uses each chunk of its inputs for all of C while the next chunk arrives. C arrives after
-/// the last chunk. It leaves as its sums are completed, which starts only with the last chunk.
+/// the last chunk. No sum is complete before the last chunk, so C leaves only then.
 /// @param task    average seconds to add one chunk to a panel of C
 /// @param inputs  elements in a column of all inputs
 /// @param rows    average number of rows copied per column of C
