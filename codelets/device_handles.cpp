@@ -30,8 +30,7 @@ struct Worker {
 std::array<Worker, STARPU_NMAXWORKERS> workers{};
 thread_local Lane* lane_in_use = nullptr;
 
-/// Number of slots for each worker. A trmm or trsm has up to one task per tile of B in flight. A task without a slot
-/// waits.
+/// Slots for each worker. A trmm or trsm has up to one task per tile of B in flight; a task without a slot waits.
 constexpr std::size_t slots = 1 << 14;
 
 Worker& my_worker() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }

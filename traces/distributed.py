@@ -77,7 +77,7 @@ def share(row):
 
 
 def table(rows):
-    print("| grid | GPUs | N | b×c, d | case | ℓ | TFLOP/s | of 7.2 a GPU | received, model [GB] | loaded by a GPU, of the model's |"
+    print("| grid | GPUs | N | b×c, d | case | ℓ | TFLOP/s | of 7.2 a GPU | received, model [GB] | loaded by a GPU / model |"
           " from peers |")
     print("|" + "---|" * 11)
     for row in rows:
@@ -90,7 +90,7 @@ def table(rows):
 
 def bytes_table(results):
     print("| grid | GPU memory [MiB] | N | b×c, d | case | received, model [MB] | loaded by a GPU | of it from peers | model |"
-          " even columns | loaded of model | without stealing |")
+          " even columns | loaded / model | without stealing |")
     print("|" + "---|" * 12)
     for grid, memory, tiles, how in BYTES:
         row = results.row(grid, memory, tiles, how)

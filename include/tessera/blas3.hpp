@@ -35,15 +35,15 @@
 namespace tessera {
 
 /// C ← α op(A) op(B) + β C, with op(A) m×k, op(B) k×n and C m×n.
-/// @pre   mb of op(A) and C agree, nb of op(B) and C, nb of op(A) and mb of op(B)
+/// @pre   op(A) and C have the same mb, op(B) and C the same nb, and nb of op(A) is mb of op(B)
 /// @note  2mnk flops
 template <Scalar T>
 void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
           std::type_identity_t<T> beta, const Matrix<T>& C);
 
 /// The triangle `uplo` of C ← α op(A) op(B) + β C, with op(A) n×k, op(B) k×n and C n×n.
-/// @pre   as for gemm; the tiles of C are square, or as stored their rows are a multiple of their columns, or one tile
-///        has all rows of C
+/// @pre   as for gemm. The tiles of C are square, or the rows of a stored tile are a multiple of its columns, or one
+///        tile has all rows of C
 /// @note  n²k flops. LAPACK 3.12 calls it gemmtr
 template <Scalar T>
 void gemmt(Uplo uplo, Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
@@ -51,7 +51,7 @@ void gemmt(Uplo uplo, Op op_a, Op op_b, std::type_identity_t<T> alpha, const Mat
 
 /// C ← α A B + β C  (Left)  or  α B A + β C  (Right), with B and C m×n.
 /// @param A  symmetric, m×m (Left) or n×n (Right), of which the triangle `uplo` is read
-/// @pre      the tiles of A are square; B and C are cut alike, and on A's side as A is
+/// @pre      the tiles of A are square; B and C are cut alike, and like A on A's side
 /// @note     2m²n (Left) or 2mn² (Right) flops
 template <Scalar T>
 void symm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
@@ -66,8 +66,8 @@ void hemm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const Matrix<T>& 
 /// The triangle `uplo` of the symmetric C ← α A Aᵀ + β C  (NoTrans)  or  α Aᵀ A + β C  (Trans), n×n.
 /// @param op  ConjTrans is the same as Trans for real types, and refused for complex ones
 /// @param A   n×k (NoTrans) or k×n (Trans)
-/// @pre       the tiles of C are square, or as stored their rows are a multiple of their columns, or one tile has all
-///            rows of C; these rows are cut like those of op(A)
+/// @pre       the tiles of C are square, or the rows of a stored tile are a multiple of its columns, or one tile has
+///            all rows of C. The rows of C and op(A) are cut alike
 /// @note      n²k flops
 template <Scalar T>
 void syrk(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, std::type_identity_t<T> beta,
@@ -105,9 +105,10 @@ void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha,
 /// @param A  triangular, m×m (Left) or n×n (Right)
 /// @pre      the tiles of A are square, and B is cut like A on A's side
 /// @note     m²n (Left) or mn² (Right) flops. GPUs solve tiles of more than 256 rows with the inverses of the 256×256
-///           blocks on their diagonal, depending on the growth max|A| max|A⁻¹| of these blocks. Up to 4, the residual
-///           is bounded by c u |A||A⁻¹||α B| instead of c u |A||X|. Up to 1/√u, one step of refinement follows. Above
-///           that, the tile is solved by substitution. Infinities and NaN in B spread as in the BLAS
+///           blocks on their diagonal, depending on the growth max|A| max|A⁻¹| of these blocks. Up to a growth of 4,
+///           the residual is bounded by c u |A||A⁻¹||α B| instead of c u |A||X|. Up to a growth of 1/√u, one step of
+///           refinement follows. Above that, the tile is solved by substitution. Infinities and NaN in B spread as in
+///           the BLAS
 template <Scalar T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B);

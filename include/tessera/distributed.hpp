@@ -58,7 +58,7 @@ struct ProductControl {
 class Grid {
  public:
   /// Collective over `comm`.
-  /// @param options  how Tessera starts, if it does not run; `cpus` and `gpus`: of this process
+  /// @param options  how to start Tessera if it is not running; `cpus` and `gpus` are those of this process
   /// @throws ArgumentError if p or q is not positive, or comm does not have p q processes, or is an intercommunicator
   /// @throws RuntimeError  if MPI was initialized without MPI_THREAD_MULTIPLE, another group of processes has grids,
   ///                       only some of the processes have GPUs, or Tessera cannot start in one of the processes

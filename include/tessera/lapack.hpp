@@ -27,8 +27,7 @@ struct PivotsAccess;
 struct ReflectorsAccess;
 }  // namespace detail
 
-/// The `info` of a factorization or an inverse on matrices. Copies share it. It may be destroyed before the tasks have
-/// run.
+/// The `info` of a factorization or an inverse on matrices. Copies share it. It may be destroyed before the tasks run.
 class Info {
  public:
   /// Waits for the factorization, or until it is known whether there is an inverse. The result may still be in a GPU's
@@ -115,8 +114,8 @@ class Growth {
 /// @param A       m×n. On matrices its tiles are square, and it may be a view of any kind. A row-major matrix on
 ///                pointers is not copied
 /// @param growth  if not null, set to the `Growth`, which takes another pass over A and over U
-/// @return        info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. If i < m, something is
-///                divided by it, and the factors contain infinities and NaN
+/// @return        info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. If i < m, the column
+///                below it is divided by it, and the factors contain infinities and NaN
 /// @note          2/3 n³ flops if m = n. Left-looking on tiles, with a look-ahead of one step, as `potrf`
 template <Scalar T>
 Info getrf_nopiv(const Matrix<T>& A, Growth* growth = nullptr);
@@ -195,8 +194,8 @@ void lauum(Layout layout, Uplo uplo, Index n, T* A, Index lda);
 /// @}
 
 /// @{
-/// The triangle `uplo` of A ← that of the inverse of the matrix whose Cholesky factor it is: `trtri`, then `lauum`,
-/// without a wait between them.
+/// The Cholesky factor in the triangle `uplo` of A ← the same triangle of the inverse of the factorized matrix:
+/// `trtri`, then `lauum`, without a wait between them.
 /// @param A  the factor that `potrf` has computed, n×n. On matrices its tiles are square
 /// @return   info, as of `trtri`
 /// @note     2/3 n³ flops
@@ -208,8 +207,7 @@ template <Scalar T>
 Index potri(Layout layout, Uplo uplo, Index n, T* A, Index lda);
 /// @}
 
-/// The pivots of a factorization on matrices. Copies share them. They may be destroyed before the factorization has
-/// run.
+/// The pivots of a factorization on matrices. Copies share them. They may be destroyed before the tasks run.
 class Pivots {
  public:
   /// Waits for the factorization.
@@ -284,8 +282,8 @@ Index gesv(Layout layout, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B,
 /// @{
 /// A ← the inverse of the matrix whose factors and pivots `getrf` has computed: X P, where X L = U⁻¹. On pointers, the
 /// values of `ipiv` are checked.
-/// @param A  the factors, n×n. On matrices it is in the panels of the pivots, and its tiles have all rows
-/// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero: A has no inverse. It is then
+/// @param A  the factors, n×n. A `Matrix` A has tiles with all rows, and is cut into panels like the pivots
+/// @return   info: 0, or the first i, counted from 1, for which U(i, i) is exactly zero. A then has no inverse; it is
 ///           not changed on pointers, and not defined on matrices
 /// @note     4/3 n³ flops. Temporary panels hold L, n²/2 elements
 template <Scalar T>
@@ -301,7 +299,7 @@ Index getri(Layout layout, Index n, T* A, Index lda, const Int* ipiv);
 /// factorization, which need not have run. On pointers, row i, k1 ≤ i ≤ k2, is exchanged with row ipiv(k1 + (i - k1)
 /// |incx|), all counted from 1, as LAPACK's laswp does.
 /// @param A     on matrices: with as many rows as the matrix that was factorized, in at most 128 rows of tiles. On
-///              pointers: with n columns, and all rows that are named
+///              pointers: with n columns, and all rows that are exchanged
 /// @param incx  if negative, the last pair comes first, which undoes the exchanges. On matrices 1 or -1; on pointers
 ///              nothing is done if it is 0
 /// @note        On matrices, one task for each column of tiles. On pointers, the calling thread exchanges the rows,
@@ -364,8 +362,8 @@ void unmqr(Layout layout, Side side, Op op, Index m, Index n, Index k, const T* 
 /// @}
 
 /// @{
-/// A ← the first n columns of Q, of which the first k columns of A hold the Householder vectors, as `geqrf` has left
-/// them. For real types LAPACK calls it orgqr.
+/// A ← the first n columns of Q, whose Householder vectors `geqrf` has left in the first k columns of A. For real types
+/// LAPACK calls it orgqr.
 /// @param A  m×n, m ≥ n ≥ k. On matrices it is the factorized one, with k = n
 /// @note     4 m n k − 2 (m + n) k² + 4/3 k³ flops
 template <Scalar T>

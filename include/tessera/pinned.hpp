@@ -18,7 +18,7 @@ namespace tessera {
 /// `cudaHostAlloc`, does not need it.
 /// @param data   where the memory begins
 /// @param bytes  its length, above 0
-/// @returns true if it is pinned now; false if there is no GPU for which it could be
+/// @returns true if the memory is pinned now; false if there is no GPU that could use it
 /// @throws ArgumentError  if `data` is null, `bytes` is 0, or the memory overlaps registered memory
 /// @throws RuntimeError   if CUDA refuses, for example because it has already pinned a part of the memory
 bool host_register(void* data, std::size_t bytes);

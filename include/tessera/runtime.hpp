@@ -129,8 +129,7 @@ class Runtime {
   /// @throws RuntimeError   if StarPU cannot start, or within a StarPU task or its callback
   /// @throws ArgumentError  if an option or its environment variable has a value that is not allowed
   explicit Runtime(const RuntimeOptions& options = {});
-  /// Waits for everything submitted before, as `wait` does. Ends the program if called within a StarPU task, which must
-  /// not wait.
+  /// Waits for everything submitted before, as `wait` does. Within a StarPU task, this ends the program.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
@@ -157,7 +156,7 @@ void wait();
 /// Devices in use, CPUs first. Starts a Runtime if there is none, as do the functions below except `starpu_version`.
 std::vector<Device> devices();
 
-/// GPUs that were found but are not used, each with the reason. One entry when no CUDA driver answers.
+/// GPUs that were found but are not used, each with the reason. If no CUDA driver answers, one entry says why.
 std::vector<std::string> unused_devices();
 
 int cpu_workers();      ///< CPU workers in use

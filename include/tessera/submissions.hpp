@@ -20,8 +20,8 @@ class Scope;
 /// If several objects exist on a thread, a call belongs to all of them. Routines on pointers do not belong to any: they
 /// wait, and report failures to their caller. The program's own StarPU tasks do not belong to any, either.
 ///
-/// The thread that made the object must destroy it. Destroying it does not wait: the tasks continue, and waits for the
-/// matrices report failures.
+/// The thread that made the object must destroy it. Destroying it does not wait: the tasks continue, and whoever waits
+/// for the matrices sees their failures.
 class Submissions {
  public:
   /// Starts a Runtime if there is none, and keeps it.
@@ -33,8 +33,8 @@ class Submissions {
 
   /// Waits until the tasks of all calls made so far have run. Any thread may call this. Tasks that are submitted later
   /// do not prolong the wait. Results may still be in a GPU's memory: `Matrix<T>::wait` copies them back.
-  /// @throws RuntimeError if since the last such wait, a tile operation of one of these calls has failed, or worked on
-  ///         a wrong tile; or within a StarPU task or its callback
+  /// @throws RuntimeError if a tile operation of these calls has failed, or worked on a wrong tile, since the last such
+  ///         wait. Also within a StarPU task or its callback
   void wait();
 
  private:

@@ -448,8 +448,8 @@ tessera_status tessera_zlaswp(tessera_layout layout, int64_t n, void* A, int64_t
                               const int64_t* ipiv, int64_t incx);
 /**@}*/
 
-/** A column-major matrix of tiles over the caller's memory, or without memory, for programs that submit several routines
- *  at once, or their own StarPU tasks between them. A row-major matrix is the transpose of a column-major one. */
+/** A column-major matrix of tiles, over the caller's memory or without memory, on which programs submit routines and
+ *  their own StarPU tasks. A row-major matrix is the transpose of a column-major one. */
 typedef struct tessera_matrix tessera_matrix;
 
 /** Makes a matrix over the caller's memory.
@@ -462,9 +462,8 @@ typedef struct tessera_matrix tessera_matrix;
 tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
                                      tessera_matrix** result);
 
-/** Makes a matrix without memory, for workspace and intermediate results. Its tiles exist where they are computed. A
- *  routine that would read a tile before anything has written it returns an error. `tessera_copy_submit` brings values in
- *  and out. See <tessera/matrix.hpp>.
+/** Makes a matrix without memory, whose tiles exist where they are computed. A routine that would read a tile before
+ *  anything has written it fails. `tessera_copy_submit` brings values in and out. See <tessera/matrix.hpp>.
  *  @param type    's', 'd', 'c' or 'z'
  *  @param m, n    rows and columns
  *  @param mb, nb  rows and columns of a tile; 0: the library's choice
@@ -482,9 +481,9 @@ tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int
  *  @param result  as for `tessera_matrix_view` */
 tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_op op, tessera_matrix** result);
 
-/** Destroys a matrix. Returns at once if other matrices share the tiles. The last one waits for the tasks on these
- * tiles, copies the tiles to the caller's memory and unregisters them. Without memory it does not wait: a tile ends after
- * the tasks that use it. Within a StarPU task this fails for the last one, which stays valid. NULL is ignored. */
+/** Destroys a matrix; NULL is ignored. The last matrix on some tiles waits for their tasks, and copies the tiles to the
+ *  caller's memory. Without memory, it does not wait, and each tile is freed after its last task. Within a StarPU task,
+ *  the last matrix on some tiles cannot be destroyed: this fails, and the matrix stays valid. */
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix);
 
 /** Waits for the tasks submitted so far on its tiles, and copies the tiles to the caller's memory, if there is one. */
@@ -509,8 +508,7 @@ typedef struct tessera_submissions tessera_submissions;
  *  @param result  set to the new scope, or to NULL */
 tessera_status tessera_submissions_begin(tessera_submissions** result);
 
-/** Waits until the tasks of all calls made so far in the scope have run. TESSERA_RUNTIME_FAILURE if one of them failed.
- */
+/** Waits until the tasks of all calls made so far in the scope have run. TESSERA_RUNTIME_FAILURE if one has failed. */
 tessera_status tessera_submissions_wait(tessera_submissions* submissions);
 
 /** Ends a scope. Does not wait: its tasks continue. NULL is ignored. */
@@ -543,8 +541,8 @@ tessera_status tessera_trsm_submit(tessera_side side, tessera_uplo uplo, tessera
                                    const void* alpha, const tessera_matrix* A, const tessera_matrix* B);
 /**@}*/
 
-/** B <- A, of the same size, type and tiles: fills a matrix without memory, or copies it to the caller's memory. Submits
- *  tasks and returns. */
+/** B <- A, of the same size, type and tiles: fills a matrix without memory, or copies it to the caller's memory.
+ * Submits tasks and returns. */
 tessera_status tessera_copy_submit(const tessera_matrix* A, const tessera_matrix* B);
 
 /** The `info` of a factorization on matrices, a value that exists when the factorization has run. */

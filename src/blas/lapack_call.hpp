@@ -129,8 +129,7 @@ int position_of(const LapackCall& call, const char* argument);
 /// Whether all sizes and leading dimensions fit into 32-bit integers.
 bool fits(const LapackCall& call);
 
-/// The number of real floating-point operations to leading order, as is customary for LAPACK. 0 if there is nothing to
-/// compute.
+/// Real floating-point operations to leading order, as is customary for LAPACK. 0 if there is nothing to compute.
 double flops(const LapackCall& call);
 
 /// Compulsory bytes: each input operand is read once, and each result is written once.

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Announces that host memory for a call's results is about to be overwritten, so that a listener can save its
-/// contents.
+/// Announces that host memory for a call's results is about to be overwritten, so a listener can save its contents.
 namespace tessera::detail::overwrites {
 
 struct Listener {

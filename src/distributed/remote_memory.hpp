@@ -35,8 +35,8 @@ class ReadableProcesses {
   ReadableProcesses(const ReadableProcesses&) = delete;
   ReadableProcesses& operator=(const ReadableProcesses&) = delete;
 
-  /// Finds them. Some systems let only an ancestor read, unless a process permits another one. This process then
-  /// permits the parent of all of them, and so its descendants, or any process if they have different parents.
+  /// Finds the processes whose memory can be read. Some systems let only ancestors read, unless a process permits more.
+  /// This process then permits its parent, and thus the parent's descendants; or if the parents differ, any process.
   /// @param node  all processes of the node. Collective
   void find(MPI_Comm node);
   /// Their process numbers, in the order of their ranks. Empty if any of them may not read from another, or there is

@@ -48,9 +48,9 @@ void stop_at_exit() {
   std::atexit([] { Guest::of_process().stop_devices(); });
 }
 
-/// During its lifetime, an exit waits for the start of the devices before CUDA's exit handlers run. CUDA registers its
-/// handlers at unannounced moments during the start, and they run before all handlers registered earlier. This class
-/// therefore keeps registering new ones.
+/// While such an object exists, an exit waits for the start of the devices before CUDA's exit handlers run. CUDA
+/// registers its handlers at unannounced moments during the start, and they run before all handlers registered earlier.
+/// This class therefore keeps registering new handlers.
 class ExitsWait {
  public:
   ExitsWait() {

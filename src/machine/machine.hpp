@@ -17,8 +17,7 @@ struct Considered;
 /// unless it is called pageable.
 inline constexpr int in_host_memory = -1, in_pageable_memory = -2, on_their_owners = -3;
 
-/// The resources that the calls of a session compute on, as a plain value. The session fills it in once, after StarPU
-/// has started.
+/// The resources on which the calls of a session compute, as a plain value. Filled in once, after StarPU has started.
 struct Machine {
   int cpu_workers = 0;
   std::vector<int> gpus;                      ///< CUDA ordinals, then StarPU's numbers of OpenCL devices

@@ -26,7 +26,7 @@ class Recording {
 
   /// Adds the variables that StarPU reads when it starts.
   void announce_in(StarpuVariables& variables) const;
-  /// Adds the variables that name the trace file. StarPU-MPI makes FxT name it again when it starts.
+  /// Adds the variables that name the trace file. FxT reads them again when StarPU-MPI starts.
   void name_file_in(StarpuVariables& variables) const;
   /// Call this just before StarPU starts, with the variables in force.
   static void choose_events();

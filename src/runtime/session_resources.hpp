@@ -5,8 +5,7 @@
 
 struct starpu_conf;
 
-/// The resources of a Session. Each destructor releases its resource, so nothing leaks if the constructor of Session
-/// throws.
+/// The resources of a Session. Each destructor releases its resource, even if the constructor of Session throws.
 namespace tessera::detail {
 
 /// A running StarPU, either started by Tessera or started by the program and joined.

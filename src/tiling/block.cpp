@@ -57,8 +57,8 @@ Block choose_block(const MachineModel& machine, TileExtents tile) {
     return p;
   };
   OnOneGpu part{tiles_along(tile.m), tiles_along(tile.n)};
-  // A smaller block that fits twice starts sooner, because its sums need not wait for C. Without the margin, the block
-  // is the minimum that the links need.
+  // If the memory has room for two copies of a smaller block, that block starts sooner, because its sums need not wait
+  // for C. The smallest such block is the minimum for the links, without the margin.
   const auto half = [](Index tiles) { return std::max<Index>(1, divide_up(tiles, static_cast<Index>(block_margin))); };
   const OnOneGpu least{half(part.rows), half(part.columns)};
   auto smaller = part;

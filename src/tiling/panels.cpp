@@ -140,7 +140,7 @@ Prediction predict(const MachineModel& machine, Index m, Index n, Index k, const
 }
 
 /// The same for a product that uses each chunk of its inputs for all of C while the next chunk arrives. C arrives after
-/// the last chunk. It leaves as its sums are completed, which starts only with the last chunk.
+/// the last chunk. No sum is complete before the last chunk, so C leaves only then.
 /// @param task    average seconds to add one chunk to a panel of C
 /// @param inputs  elements in a column of all inputs
 /// @param rows    average number of rows copied per column of C
@@ -210,8 +210,8 @@ struct WithTriangle {
   }
 };
 
-/// All of A arrives together with the first panels. If the links are the limit, the last panel is computed after it has
-/// arrived; otherwise the GPU computes continuously after the start. Sets the number of panels that start while A
+/// All of A arrives together with the first panels. If the links are the limit, only the last panel is computed after
+/// the last copy; otherwise the GPU computes continuously after the start. Sets the number of panels that start while A
 /// arrives.
 /// @return  whether panels may be faster than tiles
 bool predict_with_triangle(const MachineModel& machine, const WithTriangle& call, ChosenTiles& tile) {
@@ -311,7 +311,7 @@ std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Ind
   if (n > tallest_panel || !double_precision(machine)) return {};
   const int count = products(what);
   const auto inputs = [&](Index /*columns*/) { return count * machine.bytes(n, k); };
-  // Narrow panels mean that more of them are still being copied at the end. Longer chunks were slower.
+  // With narrow panels, more panels are still being copied at the end. Longer chunks were slower.
   const bool wide = divide_up(n, widest_with_triangle) >= fewest_panels * machine.gpus;
   const Index widest = wide ? widest_with_triangle : widest_with_triangle / 2;
   auto best = best_of(machine, n, n, n, k, inputs, [&](const ChosenTiles& tile) {

@@ -7,8 +7,7 @@
 
 namespace tessera::detail {
 
-/// The maximum number of tiles on top of each other in a panel of an LU factorization. Kernels get their addresses as
-/// an argument.
+/// The most tiles that a panel of an LU factorization may have. Kernels get their addresses as an argument.
 inline constexpr Index most_tiles_of_panel = 128;
 
 constexpr Index divide_up(Index a, Index b) { return (a + b - 1) / b; }

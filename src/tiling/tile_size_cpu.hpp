@@ -15,8 +15,7 @@ ChosenTiles choose_product_for_cpus(const MachineModel& machine, Index m, Index 
 /// C is one triangle of the n×n sum of `products` products.
 ChosenTiles choose_triangle_for_cpus(const MachineModel& machine, Index n, Index k, int products, Index fixed);
 
-/// Whether the tile rows of the result depend on each other. They do for a triangular matrix, but not for a symmetric
-/// one.
+/// Whether the tile rows of the result depend on each other, as for a triangular matrix but not for a symmetric one.
 enum class Rows { Independent, Dependent };
 
 /// A symmetric or triangular matrix of order `order` on the left of a matrix with `free` columns. The result's m = k is

@@ -35,6 +35,11 @@ DESTDIR=$scratch/stage "$cmake" -D MANIFEST="$scratch/manifest" -P "$source/src/
 [[ ! -e $built ]] || fail "uninstall left the empty folders of a prefix of its own"
 rm -r "$scratch/stage"
 
+# --- the pages that messages name
+for page in environment hpl languages own-policy; do
+  [[ -s $(echo "$prefix"/share/doc/*/docs/$page.md) ]] || fail "docs/$page.md is not installed"
+done
+
 # --- no file names the builder's folders
 patterns=(-e "$source/" -e "$build/")
 [[ -z $starpu ]] || patterns+=(-e "$starpu")
@@ -78,7 +83,7 @@ if [[ -x $prefix/bin/tessera-simulate ]]; then
 fi
 while read -r example; do
   as_stranger "${example##*/}" "$example"
-done < <(find "$prefix" -path '*/tessera/examples/*' -type f ! -name 14_distributed)
+done < <(find "$prefix" -path '*/tessera/examples/*' -type f -perm /1 ! -name 14_distributed)
 
 # --- programs of users
 as_stranger "cmake" "$cmake" -S . -B build -D CMAKE_PREFIX_PATH="$prefix" -D OWN_TASKS=03_own_tasks.cpp

@@ -542,7 +542,7 @@ class Errors(Case):
 
     def test_arguments(self):
         A, B, C = np.ones((4, 3)), np.ones((3, 5)), np.ones((4, 5))
-        error = self.refused("gemm: b has 4 rows under its op, must have as many as op(a) has columns, 3",
+        error = self.refused("gemm: b has 4 rows with trans_b='N', must have 3, the columns of a with trans_a='N'",
                              tessera.gemm, A, A)
         self.assertEqual((error.routine, error.argument), ("gemm", "b"))
         self.refused("gemm: c is 5 x 4, must be 4 x 5", tessera.gemm, A, B, C.T)

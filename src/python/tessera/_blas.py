@@ -27,7 +27,8 @@ def gemm(a, b, c=None, *, alpha=1, beta=0, trans_a="N", trans_b="N"):
     kind = common_type("gemm", a, b)
     (m, k), (rows, n) = dimensions(a, trans_a), dimensions(b, trans_b)
     if rows != k:
-        raise ArgumentError("gemm", "b", f"has {rows} rows under its op, must have as many as op(a) has columns, {k}")
+        raise ArgumentError("gemm", "b", f"has {rows} rows with trans_b={trans_b!r}, must have {k}, the columns of a with "
+                                         f"trans_a={trans_a!r}")
     c, beta = new_or_given("gemm", c, beta, (m, n), kind, a)
     (A,), op_a = factors([a], trans_a, kind, c.order)
     (B,), op_b = factors([b], trans_b, kind, c.order)
@@ -43,7 +44,7 @@ def gemmt(a, b, c=None, *, alpha=1, beta=0, trans_a="N", trans_b="N", uplo="L"):
     kind = common_type("gemmt", a, b)
     n, k = dimensions(a, trans_a)
     if dimensions(b, trans_b) != (k, n):
-        raise ArgumentError("gemmt", "b", f"must be {k} x {n} under its op")
+        raise ArgumentError("gemmt", "b", f"must be {k} x {n} with trans_b={trans_b!r}")
     c, beta = new_or_given("gemmt", c, beta, (n, n), kind, a)
     (A,), op_a = factors([a], trans_a, kind, c.order)
     (B,), op_b = factors([b], trans_b, kind, c.order)

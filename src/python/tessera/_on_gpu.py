@@ -46,7 +46,7 @@ def located(routine, name, x):
         return x
     on_host = described is None and _dlpack.is_on_host(x)
     if not on_host and (routine not in IN_PLACE or (described or {}).get("mask") is not None):
-        raise ArgumentError(routine, name, "is in memory of a GPU, and masked or nothing that this function takes there")
+        raise ArgumentError(routine, name, "is in memory of a GPU, where this function takes no array, or no masked one")
     if described is None and not on_host and not _dlpack.is_on_gpu(x):
         raise ArgumentError(routine, name, f"is on device {x.__dlpack_device__()} of DLPack, must be on the host or on a GPU "
                             "that CUDA drives")

@@ -83,9 +83,9 @@ void measure_host_copies(const Options& options, Progress& progress) {
     print(aligned(fmt::format("{}", threads), 7) + aligned(significant(threads / seconds, 3), 6));
     json.write({{"copying_threads", threads}, {"gb_per_s", threads / seconds}, {"busy", busy}});
   }
-  print(fmt::format("\n{} nearly reach the best rate. At most {} copy beside one GPU, {} beside four.\n",
-                    detail::fewest_copying_threads(curve), detail::most_copying_threads(1),
-                    detail::most_copying_threads(4)));
+  print(fmt::format(
+      "\nThreads that nearly reach the best rate: {}. Most threads that copy: {} with one GPU, {} with four.\n",
+      detail::fewest_copying_threads(curve), detail::most_copying_threads(1), detail::most_copying_threads(4)));
   constexpr std::uint32_t count = 200000;
   print(
       fmt::format("Copies that do nothing, through the queues of posted copies; median of {} runs\n", options.repeat));

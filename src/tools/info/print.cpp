@@ -6,6 +6,7 @@
 #include <set>
 
 #include "info/facts.hpp"
+#include "shared/text.hpp"
 #include "workload/explanation.hpp"
 
 namespace tessera::info {
@@ -94,8 +95,9 @@ void print_plans(const std::vector<PlannedProduct>& products) {
     const auto block = plan.panels.exist()    ? std::string("panels")
                        : plan.block.rows == 0 ? "all of C"
                                               : fmt::format("{}x{}", plan.block.rows, plan.block.columns);
-    fmt::print("  {:<4} {:>7} {:>12} {:>8} {:>9} {:>14.3g}\n         {}\n", type, n,
-               fmt::format("{}x{}", plan.tile.m, plan.tile.n), plan.tile.k, block, plan.seconds, plan.reason);
+    const auto seconds = plan.seconds > 0 ? tools::significant(plan.seconds, 3) : "-";  // given tiles are not predicted
+    fmt::print("  {:<4} {:>7} {:>12} {:>8} {:>9} {:>14}\n         {}\n", type, n,
+               fmt::format("{}x{}", plan.tile.m, plan.tile.n), plan.tile.k, block, seconds, plan.reason);
   }
 }
 

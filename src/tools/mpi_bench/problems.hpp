@@ -13,8 +13,7 @@
 
 namespace tessera::mpi_bench {
 
-/// A routine on distributed matrices. Their random elements are determined by their positions, so no process stores
-/// them twice.
+/// A routine on distributed matrices. Random elements follow from their positions, so no process stores them twice.
 class Problem {
  public:
   virtual ~Problem() = default;

@@ -48,8 +48,7 @@ class AddressRange {
   void* data_;
 };
 
-/// A thread that repeats calls of a routine during the lifetime of this object. The constructor returns after the first
-/// call has ended.
+/// A thread that repeats calls of a routine while this object exists. The constructor returns after the first call.
 class EndlessLoop {
  public:
   EndlessLoop(const bench::Routine& routine, const bench::Problem& problem)

@@ -63,7 +63,7 @@ class CublasXt {
   cublasXtContext* handle_ = nullptr;
 };
 
-/// Runs cuBLAS on one GPU, the calling thread's current device during the lifetime of this object. StarPU is paused.
+/// Runs cuBLAS on one GPU, the calling thread's current device while this object exists. StarPU is paused.
 class CuBlas {
  public:
   /// @param device  CUDA ordinal
@@ -83,8 +83,7 @@ class CuBlas {
   cublasContext* handle_ = nullptr;
 };
 
-/// Runs cuSOLVER on one GPU during the lifetime of this object. StarPU is paused. The GPU's memory is kept for the next
-/// call.
+/// Runs cuSOLVER on one GPU while this object exists. StarPU is paused. The GPU's memory is kept for the next call.
 class CuSolver {
  public:
   /// @param device  CUDA ordinal
@@ -125,8 +124,7 @@ class RefusedBlock : public RuntimeError {
   using RuntimeError::RuntimeError;
 };
 
-/// Runs cuSOLVERMg on several GPUs during the lifetime of this object. StarPU is paused. The GPUs' memory is kept for
-/// the next call.
+/// Runs cuSOLVERMg on given GPUs while this object exists. StarPU is paused. Their memory is kept for the next call.
 class CuSolverMg {
  public:
   /// @param devices  CUDA ordinals

@@ -47,8 +47,7 @@ struct Shape {
   Index elements() const noexcept { return ld * columns; }
 };
 
-/// The operands of a routine. Operands that it lacks are empty. C is the output, which the BLAS calls B for trmm and
-/// trsm.
+/// The operands of a routine; those that it lacks are empty. C is the output, which is B in the BLAS's trmm and trsm.
 struct Shapes {
   Shape A, B, C;
 };

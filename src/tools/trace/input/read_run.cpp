@@ -124,8 +124,7 @@ class Builder {
     std::ranges::sort(task.after);
   }
 
-  /// The task is ready when the scheduler receives it or, if that is not recorded, when all its dependencies have
-  /// ended.
+  /// The task is ready when the scheduler receives it or, if that is not recorded, when its dependencies have ended.
   void add_readiness(Task& task) const {
     task.ready = task.submitted;
     if (const auto pushed = pushes_.find(task.job); pushed != pushes_.end()) {
