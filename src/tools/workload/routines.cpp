@@ -82,12 +82,12 @@ Shapes BlasRoutine::shapes(const Problem& p) const {
   });
 }
 
-detail::Plan Routine::plan_of(const Problem& problem) const {
+const detail::Machine& machine_for(const Problem& problem) {
   const bool spread = problem.memory == Memory::Spread, device = problem.memory == Memory::Device;
-  return plan_of(problem, detail::session()->machine_for_plan(spread   ? detail::on_their_owners
-                                                              : device ? 0
-                                                                       : detail::in_host_memory));
+  return detail::session()->machine_for_plan(spread ? detail::on_their_owners : device ? 0 : detail::in_host_memory);
 }
+
+detail::Plan Routine::plan_of(const Problem& problem) const { return plan_of(problem, machine_for(problem)); }
 
 std::string Routine::why_not(const Problem& problem) const {
   if (problem.chain > 1) return fmt::format("--chain: only for gemm, not for {}", name());
