@@ -43,7 +43,8 @@ class Search {
     double rate = 0;
     for (int gpu = 0; gpu < candidate.gpus; gpu++)
       rate += 1 / model_.gpus[index(gpu)].task_seconds("gemm", flops, model_.element_size);
-    const double worse = gain > 0 ? gain : handicap(candidate.gpus);
+    const double worse =
+        (gain > 0 ? gain : handicap(candidate.gpus)) * std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0)));
     candidates_.push_back({candidate, tasks / rate * worse, tasks, estimate * worse, worse});
   }
 
@@ -78,7 +79,7 @@ class Search {
     double bound;       ///< lower bound of the time: arithmetic alone, with the handicap
     double operations;  ///< approximate number
     double estimate;
-    double worse;  ///< the handicap
+    double worse;  ///< the handicap, for GPUs and tasks
   };
 
   void sort() {

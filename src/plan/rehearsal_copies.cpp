@@ -13,6 +13,7 @@ double Rehearsal::copy_seconds(int tile, int gpu, bool in, double start) const {
   const auto& device = machine_.gpus[index(gpu)];
   const auto& sizes = graph_.tiles[index(tile)];
   const double at_best = sizes.bytes / (in ? device.in_rate : device.out_rate);
+  if (graph_.operands == detail::in_pageable_memory) return at_best;  // staging buffers have no gaps between columns
   const auto& [idle_curve, computing_curve] = in ? device.in : device.out;
   const double columns = sizes.bytes / sizes.column;
   const double idle = idle_curve.empty() ? at_best : std::max(at_best, columns * idle_curve.seconds(sizes.column));

@@ -30,7 +30,9 @@ class Session {
   /// The same for the plan of a call.
   /// @param operands  as in Machine
   const Machine& machine_for_plan(int operands) const noexcept {
-    return operands == in_host_memory ? machine_ : elsewhere_[static_cast<std::size_t>(operands - on_their_owners)];
+    return operands == in_host_memory || operands >= machine_.gpu_count()
+               ? machine_
+               : elsewhere_[static_cast<std::size_t>(operands - on_their_owners)];
   }
   const std::string& policy() const noexcept { return policy_; }
   const std::vector<std::string>& unused_devices() const noexcept { return unused_; }

@@ -106,6 +106,7 @@ TEST(Rehearsal, TheSameThreadsStageAllCopiesOfPageableMemory) {
   machine.staging = 2;
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 4);
   machine = machine_with(1), machine.staging = 1;
+  machine.gpus[0].in.idle = CostCurve({{1, 100}});  // columns, of which a staging buffer has none
   Products both;
   both.operands = detail::in_pageable_memory;
   both.product(-1, both.tile(2), 1, 0);

@@ -284,9 +284,10 @@ class OnGpu : public ::testing::Test {
     require(cudaSetDevice(0));
   }
   static constexpr Index n = 3 * tile;
-  static double* allocate(Index elements) {
+  static double* allocate(Index elements, bool managed = false) {
     void* data = nullptr;
-    require(cudaMalloc(&data, static_cast<std::size_t>(elements) * sizeof(double)));
+    const auto bytes = static_cast<std::size_t>(elements) * sizeof(double);
+    require(managed ? cudaMallocManaged(&data, bytes) : cudaMalloc(&data, bytes));
     return static_cast<double*>(data);
   }
 };
@@ -302,15 +303,17 @@ TEST_F(OnGpu, ShortMemoryIsRefused) {
 
 TEST_F(OnGpu, TheDefaultStreamIsWaitedFor) {
   constexpr Index large = 4096;
-  auto *const A = allocate(large * large), *const C = allocate(n * n);
-  require(cudaMemset(A, 0xff, large * large * sizeof(double)));
   std::vector<double> identity(static_cast<std::size_t>(n * n)), result = identity;
   for (Index i = 0; i < n; i++) identity[static_cast<std::size_t>(i * (n + 1))] = 1;
-  for (int i = 0; i < 20; i++) require(cudaMemsetAsync(A, 0, large * large * sizeof(double)));
-  gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1., identity.data(), n, A + large * large - n * n, n, 0., C, n);
-  require(cudaMemcpy(result.data(), C, result.size() * sizeof(double), cudaMemcpyDefault));
-  for (const double x : result) ASSERT_EQ(x, 0);
-  cudaFree(A), cudaFree(C);
+  for (const bool managed : {false, true}) {
+    auto *const A = allocate(large * large, managed), *const C = allocate(n * n);
+    require(cudaMemset(A, 0xff, large * large * sizeof(double)));
+    for (int i = 0; i < 20; i++) require(cudaMemsetAsync(A, 0, large * large * sizeof(double)));
+    gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1., identity.data(), n, A + large * large - n * n, n, 0., C, n);
+    require(cudaMemcpy(result.data(), C, result.size() * sizeof(double), cudaMemcpyDefault));
+    for (const double x : result) ASSERT_EQ(x, 0) << managed;
+    cudaFree(A), cudaFree(C);
+  }
 }
 
 TEST_F(OnGpu, MatricesAreThere) {

@@ -62,7 +62,7 @@ std::string line_of(const char* what, const Json& json) {
 }  // namespace
 
 Json explain(const Routine& routine, const Problem& p) {
-  auto machine = detail::session()->machine();
+  auto machine = machine_for(p);
   std::vector<Considered> all;
   machine.considered = &all;
   const auto plan = routine.plan_of(p, machine);

@@ -36,6 +36,9 @@ struct Peers {
   bool openblas = true, cublas = true, cusolver = false;
 };
 
+/// The machine of the Runtime, to plan a call for. @pre one exists
+const detail::Machine& machine_for(const Problem& problem);
+
 /// Everything that the benchmarks know about a routine.
 class Routine {
  public:
