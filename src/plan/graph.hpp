@@ -32,6 +32,7 @@ struct TileSizes {
   double bytes, column;
   bool temporary = false;             ///< whether it exists only during the call, without memory of the caller
   int calls = 1;                      ///< number of driver calls that start a copy
+  int calls_home = 0;                 ///< the same for a copy to its home on a GPU, on top of a peer copy
   int home = detail::in_host_memory;  ///< the memory where it is at first, or a GPU's index
   bool returns = true;                ///< whether a result is copied back there
 };

@@ -137,9 +137,10 @@ void Rehearsal::request(int tile, int gpu, int priority) {
   }
   if (from >= 0 && !machine_.peer(from, gpu).bus) {
     const auto& link = machine_.peer(from, gpu);
-    const double bytes = graph_.tiles[index(tile)].bytes;
-    forecast_.bytes_between += bytes;
-    const double end = pair_[index(from * gpus_ + gpu)] = first + link.latency + bytes / link.rate;
+    const auto& sizes = graph_.tiles[index(tile)];
+    const double begins = gpu == sizes.home ? sizes.calls_home * machine_.runtime.copy : 0;
+    forecast_.bytes_between += sizes.bytes;
+    const double end = pair_[index(from * gpus_ + gpu)] = first + begins + link.latency + sizes.bytes / link.rate;
     return arrives(tile, gpu, end);
   }
   if (from < 0 && receiver >= 0) {

@@ -95,6 +95,17 @@ TEST(Rehearsal, CopiesInBothDirectionsShareALinkInHalfDuplex) {
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 + 6 + 2 + 6);
 }
 
+TEST(Rehearsal, ATriangleReturnsToAGpuColumnByColumn) {
+  auto machine = machine_with(2);
+  machine.peers[0][1] = machine.peers[1][0] = {4, 0, false};
+  machine.runtime.copy = 2;
+  Graph graph;
+  graph.kinds = {"gemm"};
+  const int tile = graph.add({.bytes = 8, .column = 8, .calls_home = 3, .home = 0});
+  graph.operations.push_back({0, 10, 1, tile, true, {-1, -1, -1}});
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 + 10 + 3 * 2 + 2);
+}
+
 TEST(Rehearsal, TheSameThreadsStageAllCopiesOfPageableMemory) {
   auto machine = machine_with(2);
   machine.staging = 1;
