@@ -7,7 +7,7 @@
 namespace tessera::test {
 namespace {
 
-double seconds(const nlohmann::json& row) { return row.at("median_s"); }
+double median(const nlohmann::json& row) { return row.at("median_s"); }
 int core_tasks(const nlohmann::json& row) { return row.at("core_tasks"); }
 
 struct Gain {
@@ -27,16 +27,16 @@ TEST(Cores, SpeedUpSlowGpus) {
     ASSERT_EQ(with.size(), without.size());
     for (std::size_t i = 0; i < with.size(); i++) {
       const auto what = arguments + " " + with[i].at("routine").get<std::string>();
-      EXPECT_GE(seconds(without[i]), least * seconds(with[i])) << what;
+      EXPECT_GE(median(without[i]), least * median(with[i])) << what;
       EXPECT_GT(core_tasks(with[i]), 0) << what;
       EXPECT_EQ(core_tasks(without[i]), 0) << what;
       const auto& scheduling = with[i].at("scheduling");
       EXPECT_LE(scheduling.at("idle_for_tasks_s").get<double>() + scheduling.at("idle_for_data_s").get<double>(),
-                scheduling.at("workers").get<double>() * seconds(with[i]))
+                scheduling.at("workers").get<double>() * median(with[i]))
           << what;
       EXPECT_LT(scheduling.at("gpu_workers"), scheduling.at("workers")) << what;
       EXPECT_LE(scheduling.at("idle_for_data_s").get<double>(),
-                scheduling.at("gpu_workers").get<double>() * seconds(with[i]))
+                scheduling.at("gpu_workers").get<double>() * median(with[i]))
           << what;
     }
   }
@@ -52,7 +52,7 @@ TEST(Cores, StayOutOfFastGpus) {
     for (std::size_t i = 0; i < with.size(); i++) {
       EXPECT_EQ(core_tasks(with[i]), 0) << arguments;
       // An idle CPU worker changes the fifth digit of some times.
-      EXPECT_NEAR(seconds(with[i]), seconds(without[i]), 1e-3 * seconds(without[i])) << arguments;
+      EXPECT_NEAR(median(with[i]), median(without[i]), 1e-3 * median(without[i])) << arguments;
     }
   }
 }
@@ -64,7 +64,7 @@ TEST(Cores, NeverCostMoreThanOnePercent) {
     const auto with = rows_of(arguments), without = rows_of(arguments + " --cpus 0");
     ASSERT_EQ(with.size(), without.size());
     for (std::size_t i = 0; i < with.size(); i++)
-      EXPECT_LE(seconds(with[i]), 1.01 * seconds(without[i]))
+      EXPECT_LE(median(with[i]), 1.01 * median(without[i]))
           << machine << ' ' << with[i].at("routine") << ' ' << with[i].at("n");
   }
 }

@@ -6,12 +6,12 @@ namespace tessera::test {
 namespace {
 
 /// @param others  "--beside N": an endless loop of calls
-double seconds(const std::string& call, const std::string& others) {
+double seconds_beside(const std::string& call, const std::string& others) {
   return row_of("--platform h200x4 --brief " + call + " " + others).at("median_s").get<double>();
 }
 
 TEST(Fairness, GivesALongCallHalfOfTheGpusDespiteEndlessShorterCalls) {
-  const double alone = seconds("--size 32768", ""), together = seconds("--size 32768", "--beside 16384");
+  const double alone = seconds_beside("--size 32768", ""), together = seconds_beside("--size 32768", "--beside 16384");
   EXPECT_GT(together, 1.2 * alone) << "they do run at the same time";
   EXPECT_LT(together, 2 * alone);
 }

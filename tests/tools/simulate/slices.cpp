@@ -5,7 +5,7 @@
 namespace tessera::test {
 namespace {
 
-const std::string product = "--platform gtx-260 --type s --beta 0 --size 2048 ";
+const std::string sliced_product = "--platform gtx-260 --type s --beta 0 --size 2048 ";
 
 struct Measured {
   int slices;
@@ -14,7 +14,7 @@ struct Measured {
 
 TEST(Slices, TakeAsLongAsInThePaper) {
   for (const auto& [slices, seconds] : {Measured{1, 94.32e-3}, {2, 92.62e-3}, {4, 91.28e-3}}) {
-    const auto row = row_of(product + "--slices " + std::to_string(slices));
+    const auto row = row_of(sliced_product + "--slices " + std::to_string(slices));
     EXPECT_NEAR(row.at("median_s"), seconds, 0.05 * seconds) << slices;
     EXPECT_EQ(row.at("scheduling").at("tasks"), slices * slices);
     EXPECT_EQ(row.at("bytes_h2d"), 2 * 4.0 * 2048 * 2048) << slices;  // each slice of A and B is copied once
@@ -22,7 +22,7 @@ TEST(Slices, TakeAsLongAsInThePaper) {
 }
 
 TEST(Slices, OfUnequalHeightsCoverTheMatrix) {
-  const auto row = row_of(product + "--slices 3");
+  const auto row = row_of(sliced_product + "--slices 3");
   EXPECT_EQ(row.at("scheduling").at("tasks"), 9);
   EXPECT_EQ(row.at("bytes_d2h"), 4.0 * 2048 * 2048);
 }
