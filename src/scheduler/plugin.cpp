@@ -15,6 +15,7 @@
 
 #include "policy.hpp"
 #include "tile_hints.hpp"
+#include "wont_use.hpp"
 
 namespace {
 
@@ -23,6 +24,7 @@ using tessera::scheduler::options_from_environment;
 using tessera::scheduler::plan_result;
 using tessera::scheduler::Policy;
 using tessera::scheduler::suggest_home;
+using tessera::scheduler::wont_use;
 
 Policy& policy_of(unsigned context) { return *static_cast<Policy*>(starpu_sched_ctx_get_policy_data(context)); }
 
@@ -127,6 +129,8 @@ void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker) { suggest
 void tessera_sched_plan_result(starpu_data_handle_t tile, int planned) { plan_result(tile, planned != 0); }
 
 void tessera_sched_allow_fetching(starpu_data_handle_t tile) { allow_fetching(tile); }
+
+void tessera_sched_wont_use(starpu_data_handle_t tile) { wont_use(tile); }
 
 void tessera_sched_on_submission(void (*hook)(void)) { on_submission = hook; }
 

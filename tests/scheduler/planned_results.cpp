@@ -21,10 +21,7 @@ constexpr std::size_t tiles = 4, numbers = 2048;  // in a tile, which has 16 KiB
 std::size_t most_incomplete(bool planned) {
   const Environment environment{{"TESSERA_SCHED", "results=1,-steal"}};
   const Starpu starpu;
-  const auto cpus = cpus_of_starpu();
-  const auto home = std::ranges::find_if(
-      cpus, [](int worker) { return starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == far_node; });
-  if (home == cpus.end()) throw std::runtime_error("all workers are at one memory");
+  const int home = cpu_at(far_node);
   std::deque<Numbers> chains;
   std::set<const Numbers*> incomplete;  // only one worker uses it
   std::size_t most = 0;
@@ -32,7 +29,7 @@ std::size_t most_incomplete(bool planned) {
     auto& chain = chains.emplace_back(numbers);
     tessera_sched_plan_result(chain.handle(), planned);
     tessera_sched_allow_fetching(chain.handle());
-    tessera_sched_suggest_home(chain.handle(), *home);
+    tessera_sched_suggest_home(chain.handle(), home);
   }
   starpu_pause();
   for (const bool last : {false, true})

@@ -18,15 +18,8 @@ constexpr int tasks = 8;  // fewer than a worker reserves
 
 class Prefetching : public ::testing::Test {
  protected:
-  void SetUp() override {
-    ASSERT_EQ(starpu_memory_nodes_get_count(), 2);
-    for (const int worker : cpus_of_starpu())
-      (starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == far_node ? far_ : near_) = worker;
-    ASSERT_GE(std::min(near_, far_), 0);
-  }
-
   const Starpu starpu_;
-  int near_ = -1, far_ = -1;
+  const int near_ = cpu_at(STARPU_MAIN_RAM), far_ = cpu_at(far_node);
 };
 
 /// Whether StarPU refuses to evict the tile for a prefetch, although no task needs it.

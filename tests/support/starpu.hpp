@@ -12,6 +12,7 @@
 #include <functional>
 #include <initializer_list>
 #include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -59,6 +60,13 @@ inline std::vector<int> cpus_of_starpu() {
   std::vector<int> workers(starpu_cpu_worker_get_count());
   starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, workers.data(), static_cast<unsigned>(workers.size()));
   return workers;
+}
+
+/// A CPU worker that computes in a memory node.
+inline int cpu_at(unsigned node) {
+  for (const int worker : cpus_of_starpu())
+    if (starpu_worker_get_memory_node(static_cast<unsigned>(worker)) == node) return worker;
+  throw std::runtime_error("no worker is at memory node " + std::to_string(node));
 }
 
 inline tessera_sched_counts counts(unsigned context = 0) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <random>
+#include <set>
 
 #include "graphs/operations.hpp"
 #include "graphs/tiles.hpp"
@@ -35,6 +36,20 @@ Lengths unequal(const Size& size) {
 }
 
 double cube(int n) { return static_cast<double>(n) * n * n; }
+
+/// Submits the tasks, with the hint after the last task of each tile, and waits.
+void submit_tasks(const Size& size) {
+  std::vector<std::vector<starpu_data_handle_t>> last_used(tasks.size());
+  std::set<starpu_data_handle_t> used_later;
+  for (std::size_t i = tasks.size(); i-- > 0;)
+    for (int tile = 0; tile < tasks[i]->cl->nbuffers; tile++)
+      if (used_later.insert(tasks[i]->handles[tile]).second) last_used[i].push_back(tasks[i]->handles[tile]);
+  for (std::size_t i = 0; i < tasks.size(); i++) {
+    STARPU_CHECK_RETURN_VALUE(starpu_task_submit(tasks[i]), "starpu_task_submit");
+    if (size.wont_use != nullptr) std::ranges::for_each(last_used[i], size.wont_use);
+  }
+  starpu_task_wait_for_all();
+}
 
 struct Product {
   Product(const Lengths& rows, const Lengths& columns, const Lengths& terms)
@@ -91,7 +106,7 @@ struct Cholesky {
 void product_by_rows(const Size& size) {
   const Product product(equal(size), equal(size), equal(size));
   submit(product.by_rows());
-  starpu_task_wait_for_all();
+  submit_tasks(size);
 }
 
 void product_in_random_order(const Size& size) {
@@ -101,25 +116,25 @@ void product_in_random_order(const Size& size) {
   for (std::size_t last = steps.size(); last > 1; last--)  // std::shuffle differs between libraries
     std::swap(steps[last - 1], steps[random() % last]);
   submit(steps);
-  starpu_task_wait_for_all();
+  submit_tasks(size);
 }
 
 void product_of_unequal_tiles(const Size& size) {
   const Product product(unequal(size), unequal(size), unequal(size));
   submit(product.by_rows());
-  starpu_task_wait_for_all();
+  submit_tasks(size);
 }
 
 void cholesky_right(const Size& size) {
   const Cholesky cholesky(equal(size));
   submit(cholesky.right_looking());
-  starpu_task_wait_for_all();
+  submit_tasks(size);
 }
 
 void cholesky_left(const Size& size) {
   const Cholesky cholesky(equal(size));
   submit(cholesky.left_looking());
-  starpu_task_wait_for_all();
+  submit_tasks(size);
 }
 
 /// LU without pivoting, right-looking.
@@ -132,7 +147,7 @@ void lu(const Size& size) {
     for (int j = k + 1; j < size.tiles; j++)
       for (int i = k + 1; i < size.tiles; i++) gemm(2 * n3, {A(i, k), A(k, j), A(i, j)});
   }
-  starpu_task_wait_for_all();
+  submit_tasks(size);
 }
 
 /// Tiled QR with a flat tree: each column is eliminated from top to bottom.
@@ -147,7 +162,7 @@ void qr(const Size& size) {
       for (int j = k + 1; j < size.tiles; j++) tsmqr(4 * n3, {A(i, k), A(k, j), A(i, j)});
     }
   }
-  starpu_task_wait_for_all();
+  submit_tasks(size);
 }
 
 /// An unrelated product and factorization, with their tasks alternating.
@@ -159,7 +174,7 @@ void two_at_once(const Size& size) {
     if (i < first.size()) first[i]();
     if (i < second.size()) second[i]();
   }
-  starpu_task_wait_for_all();
+  submit_tasks(size);
 }
 
 /// As many chains as there are tiles in a row, each on a separate tile. Their tasks read the same tiles at different
@@ -171,7 +186,7 @@ void chains(const Size& size) {
       const int read = (chain + step) % size.tiles;
       gemm(2 * cube(size.tile), {shared(read, 0), shared(read, 1), own(chain, 0)});
     }
-  starpu_task_wait_for_all();
+  submit_tasks(size);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Task graphs for comparing scheduling policies. The program uses StarPU, but not Tessera: `tessera-simulate --program`
 // runs it on described machines. It is the main program in StarPU's sense, which renames `main`.
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <starpu.h>
 
@@ -13,20 +14,32 @@
 
 namespace {
 
+/// The policy's function for the hint. This program is not linked with a policy: StarPU will load its library.
+graphs::Hint find_hint() {
+  const char* library = std::getenv("STARPU_SCHED_LIB");
+  void* const policy = library != nullptr ? dlopen(library, RTLD_NOW) : nullptr;
+  void* const hint = policy != nullptr ? dlsym(policy, "tessera_sched_wont_use") : nullptr;
+  if (hint == nullptr) throw std::runtime_error("--last-uses: the policy takes no such hints; tessera does");
+  return reinterpret_cast<graphs::Hint>(hint);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Submits a graph of tasks to StarPU.", "graphs");
   std::string name;
-  graphs::Size size{12, 1024, 1};
+  graphs::Size size{12, 1024, 1, nullptr};
+  bool last_uses = false;
   std::string known;
   for (const auto& graph : graphs::all()) known += fmt::format("\n  {}: {}", graph.name, graph.text);
   app.add_option("GRAPH", name, "one of:" + known)->required();
   app.add_option("--tiles", size.tiles, "tiles in a row of a matrix (12)")->check(CLI::Range(1, 256));
   app.add_option("--tile", size.tile, "order of a tile (1024)")->check(CLI::Range(1, 1 << 15));
   app.add_option("--seed", size.seed, "of a random order (1)");
+  app.add_flag("--last-uses", last_uses, "tell the policy which task is the last to use a tile");
   if (!tessera::tools::parse_command_line(app, argc, argv)) return tessera::tools::Success;
   const auto& all = graphs::all();
   const auto graph = std::ranges::find(all, name, &graphs::Graph::name);
   if (graph == all.end()) throw tessera::tools::BadArgument("GRAPH", name, "is not a graph; there are:" + known);
+  if (last_uses) size.wont_use = find_hint();
   if (starpu_init(nullptr) != 0) throw std::runtime_error("StarPU does not start");
   graph->run(size);
   starpu_shutdown();

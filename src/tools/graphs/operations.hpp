@@ -4,9 +4,13 @@
 #include <starpu.h>
 
 #include <initializer_list>
+#include <vector>
 
 /// The tasks of the graphs. They provide their number of flops, but no other information about their duration.
 namespace graphs {
+
+/// The tasks of the graph, in the order in which they will be submitted.
+inline std::vector<starpu_task*> tasks;
 
 /// A codelet for CPU workers and GPUs. In simulated time, its functions are never called.
 class Operation {
@@ -20,14 +24,14 @@ class Operation {
   Operation(const Operation&) = delete;
   Operation& operator=(const Operation&) = delete;
 
-  /// Submits a task.
+  /// Adds a task to the graph.
   void operator()(double flops, std::initializer_list<starpu_data_handle_t> tiles) {
     auto* task = starpu_task_create();
     task->cl = &codelet_;
     task->flops = flops;
     int i = 0;
     for (auto* tile : tiles) task->handles[i++] = tile;
-    STARPU_CHECK_RETURN_VALUE(starpu_task_submit(task), "starpu_task_submit");
+    tasks.push_back(task);
   }
 
  private:

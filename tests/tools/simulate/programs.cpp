@@ -89,6 +89,13 @@ TEST(Programs, WithStarpusOwnCopiesEndInLittleMemory) {
     }
 }
 
+TEST(Programs, ReadLessIfTheySayWhichTaskIsTheLastToUseATile) {
+  const auto bytes = [](const std::string& hints) -> double {
+    return row_of("--gpu-memory 220 --cpus 0 " + on("h200x4", "gemm-rows --tiles 12" + hints)).at("bytes_h2d");
+  };
+  EXPECT_LT(bytes(" --last-uses"), 0.95 * bytes(""));
+}
+
 TEST(Programs, ThatCannotRunAreRefused) {
   const auto refused = [](const std::string& arguments, int status, const std::string& text) {
     const auto ended = simulate("--platform everest " + arguments);
