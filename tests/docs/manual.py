@@ -61,6 +61,7 @@ class Manual(unittest.TestCase):
             if program.name == "tessera-bench":
                 self.assertEqual(completed(program, "--routine", "getrf"), ["getrf", "getrf_nopiv"])
                 self.assertEqual(completed(program, "--against", ""), ["cublas", "cublasxt", "cusolver", "openblas"])
+                self.assertEqual(completed(program, "--memory", ""), ["pinned", "pageable", "managed", "device", "spread"])
 
     def test_version(self):
         for program in programs:

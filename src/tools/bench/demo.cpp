@@ -128,6 +128,7 @@ void choose_demo(Options& options, const Machine& machine, Limits& limits) {
   Problem problem;
   problem.m = problem.n = problem.k = choose_size(limits.rate('d', gpus), machine.free_memory, gpus > 0 ? 1024 : 500);
   options.problems = {problem};
+  options.settle(*options.memory);
   options.policies.resize(1), options.placements.resize(1);
   options.tile = 0, options.repeat = 3, options.warmup = 1;
   options.check = true;

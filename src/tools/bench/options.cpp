@@ -30,10 +30,10 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
   for (auto* option :
        {add_list(
             app, "--against", typed.against,
-            "cublas, cublasxt, cusolver or openblas: other libraries to measure; cublas computes on one GPU in "
+            "cublas, cublasxt, cusolver or openblas: other libraries to measure; cublas computes on one GPU, in "
             "--memory "
-            "device; cusolver has factorizations and inverses on one GPU, and on several potrf and getrf of cuSOLVERMg "
-            "with the fastest of some block sizes")
+            "device or managed; cusolver has factorizations and inverses on one GPU, and on several potrf and getrf of "
+            "cuSOLVERMg with the fastest of some block sizes")
             ->type_name("NAME"),
         add_list(app, "--xt-block", options.xt_blocks,
                  "block sizes tried with cuBLAS-XT; the fastest is reported (2048,4096,8192)")
@@ -151,8 +151,7 @@ namespace {
 
 /// @param has_cuda  whether CUDA drives a GPU that is used
 void settle_memory(Options& options, bool has_cuda, const std::string& because) {
-  if (!options.memory) return options.settle(has_cuda ? Memory::Pinned : Memory::Pageable);
-  const auto memory = *options.memory;
+  const auto memory = options.memory.value_or(has_cuda ? Memory::Pinned : Memory::Pageable);
   const auto refuse = [&](const std::string& why) { throw BadArgument("--memory", name_of(memory), why); };
   if (memory != Memory::Pageable && memory != Memory::Spread && !has_cuda)
     refuse("needs a GPU that CUDA drives, but none is used" + because);

@@ -46,8 +46,8 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
       ->check(tools::whole_number(1, 1000));
   app.add_option(
          "--memory", typed.memory,
-         "pinned, pageable or managed (of CUDA); device: that of the first GPU; spread: each tile is on the GPU "
-         "that owns it, and stays there (pinned if there are GPUs)")
+         "pinned, pageable, managed, device or spread: in host memory, in managed memory of CUDA, in that of the first "
+         "GPU, or each tile on the GPU that owns it, where results stay (pinned if there are GPUs)")
       ->type_name("KIND");
   app.add_option("--seed", typed.seed, "seed of the random operands (1)")->type_name("N");
 }
