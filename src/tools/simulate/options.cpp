@@ -160,6 +160,8 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   if (*options.memory == bench::Memory::Managed)
     throw BadArgument("--memory", "managed", "cannot be simulated: CUDA decides where its pages are");
   if (options.slices > 0) require_plain_product(app, options);
+  if (options.slices > 0 && *options.memory == bench::Memory::Spread)
+    throw BadArgument("--memory", "spread", "cannot be used with --slices");
   parse_program(app, typed, options);
   options.platform = find_platform(typed.platform);
   try {
@@ -176,6 +178,8 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   for (const int gpus : options.gpus)
     if (gpus > most)
       throw BadArgument("--gpus", std::to_string(gpus), fmt::format("exceeds the {} GPUs of {}", most, typed.platform));
+  if (*options.memory == bench::Memory::Device && std::ranges::find(options.gpus, 0) != options.gpus.end())
+    throw BadArgument("--memory", "device", "needs a GPU, but --gpus is 0");
   keep_what_can_be_simulated(typed.problem.routines, options);
   options.cpus = typed.runtime.cpus, options.tile = typed.runtime.tile;
   if (options.sweep) require_plain_sweep(app, options);

@@ -76,8 +76,10 @@ void BlasRoutine::run(const Library& library, const Problem& p, const Operands& 
 std::array<TileSize, 3> BlasRoutine::tiles(const Problem& p) const {
   const auto plan = plan_of(p);
   auto [m, n, k] = plan.tile;
-  // Square tiles fit together in any way. 0: the library's choice.
-  if (which_ != blas::Routine::gemm) m = n = k = plan.panels.exist() ? 0 : std::min({m, n, k});
+  // Square tiles fit together in any way. 0: the library's choice, also where one extent of a tile is that of a narrow
+  // matrix.
+  const auto [least, most] = std::minmax({m, n, k});
+  if (which_ != blas::Routine::gemm) m = n = k = plan.panels.exist() || least < most / 8 ? 0 : least;
   const auto stored = [](Op op, TileSize tile) { return op == Op::NoTrans ? tile : TileSize{tile.columns, tile.rows}; };
   return {stored(p.op_a, {m, k}), stored(p.op_b, {k, n}), TileSize{m, n}};
 }
