@@ -74,7 +74,9 @@ void yield([[maybe_unused]] int worker) {
 }  // namespace
 
 Policy::Policy(unsigned context, const Options& options)
-    : context_(context), backend_(context), state_(options, STARPU_NMAXWORKERS, backend_) {}
+    : context_(context), backend_(context), state_(options, STARPU_NMAXWORKERS, backend_) {
+  state_.workers_poll = workers_poll;
+}
 
 // --- Tasks arrive ----------------------------------------------------------------------------------------------------
 

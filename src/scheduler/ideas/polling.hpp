@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 
 namespace tessera::scheduler {
 
@@ -10,10 +11,13 @@ namespace tessera::scheduler {
 /// StarPU's drivers poll: they ask for a task again and again. Each look takes the policy's lock away from workers that
 /// have tasks. The policy wakes a worker when there may be a new task for it, but is not told when a tile arrives, or
 /// when stealing a task becomes worthwhile. A worker therefore looks again after a quarter of the time it has already
-/// waited, so it waits at most a quarter longer than necessary. Only the worker's own thread uses this class.
+/// waited, so it waits at most a quarter longer than necessary. Cores pause for longer the more there are: together
+/// they may not take the lock more often than a single one, or a GPU's tasks of a few microseconds would queue behind
+/// the looks of many cores. Only the worker's own thread uses this class.
 class Polling {
  public:
   static constexpr double with_reserved = 8e-6;  ///< longest pause for a worker with reserved tasks [s]
+  static constexpr double without = 100e-6;      ///< the same for one without, if no other worker shares the looks [s]
 
   bool is_due(double now) const { return now >= next_; }
 
@@ -22,9 +26,11 @@ class Polling {
 
   /// The worker has found no task that it can start.
   /// @param has_reserved  whether it has reserved tasks, which may only be waiting for tiles
-  void found_none(double now, bool has_reserved) {
+  /// @param sharers       number of workers that share the looks, itself included
+  void found_none(double now, bool has_reserved, std::size_t sharers = 1) {
     if (since_ == 0) since_ = now;
-    next_ = now + std::min(0.25 * (now - since_), has_reserved ? with_reserved : 100e-6);
+    const double longest = has_reserved ? with_reserved : without * static_cast<double>(sharers);
+    next_ = now + std::min(0.25 * (now - since_), longest);
   }
 
  private:

@@ -20,7 +20,12 @@ int wake_for(State& state, const Task& task) {
   const int home = task.output != nullptr ? state.chains.home(task.output) : no_worker;
   auto* sleeper = home != no_worker ? find_worker(state, home) : nullptr;
   if (sleeper == nullptr || !sleeper->present || !is_sleeper(sleeper)) {
-    const auto first = std::ranges::find_if(state.members, is_sleeper);
+    // A core would hardly ever take a task that a GPU can execute, but its look takes the lock from the GPUs.
+    const bool by_cores = !state.workers_poll || task.kinds == bit(cpu_kind);
+    const auto is_wanted = [&](const Worker* worker) {
+      return is_sleeper(worker) && (by_cores || worker->kind != cpu_kind);
+    };
+    const auto first = std::ranges::find_if(state.members, is_wanted);
     if (first == state.members.end()) return no_worker;
     sleeper = *first;
   }

@@ -31,6 +31,7 @@ struct State {
 
   Options options;
   Backend& backend;
+  bool workers_poll = false;  ///< whether workers that got no task look again without having been woken
 
   std::vector<std::unique_ptr<Worker>> workers;   ///< by number; null: was never in this context
   std::vector<Worker*> members;                   ///< the workers now in the context

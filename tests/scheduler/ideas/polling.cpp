@@ -43,6 +43,14 @@ TEST(Polling, LooksMoreOftenIfItHasReservedTasks) {
   EXPECT_NEAR(next_look(waiting_for(hour, true), start + hour) - start - hour, 8e-6, 1e-6);
 }
 
+TEST(Polling, LooksLessOftenIfManyShareTheLooks) {
+  const double hour = 3600;
+  Polling polling;
+  polling.found_none(start, false, 30);
+  polling.found_none(start + hour, false, 30);
+  EXPECT_NEAR(next_look(polling, start + hour) - start - hour, 30 * 100e-6, 1e-6);
+}
+
 TEST(Polling, StartsAgainOnceATaskWasFound) {
   auto polling = waiting_for(1, false);
   polling.found();

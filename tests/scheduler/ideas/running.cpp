@@ -77,6 +77,19 @@ TEST_F(Running, ANewTaskWakesNobodyWhoCannotExecuteIt) {
   EXPECT_EQ(task_ready(state, submit({})), a_.id);
 }
 
+TEST_F(Running, ANewTaskOfAGpuDoesNotWakeCoresThatLookAgainAnyway) {
+  auto& core = add_cpu(0);
+  core.asleep = true;
+  state.workers_poll = true;
+  EXPECT_EQ(task_ready(state, submit({})), no_worker);
+  backend.cannot = [&](TaskId, int worker) { return worker != core.id; };
+  EXPECT_EQ(task_ready(state, submit({})), core.id);  // nobody else can execute it
+  core.asleep = true;
+  state.workers_poll = false;
+  backend.cannot = {};
+  EXPECT_EQ(task_ready(state, submit({})), core.id);
+}
+
 TEST_F(Running, AChangeWakesWorkersThatWaitForTilesOrWereLeftATask) {
   auto& c = add_gpu(3);
   a_.asleep = b_.asleep = c.asleep = true;
