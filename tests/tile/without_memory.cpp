@@ -368,14 +368,14 @@ TYPED_TEST(MatricesWithoutMemory, ReportFailuresAfterTheirEnd) {
               waiting =
                   codelet_of([](void* /*buffers*/[], void* /*argument*/) { opened.wait(false); });  // for this test
   opened = false;
-  const auto c = tiled(this->C_, tile).view(0, 1, 0, 1), b = tiled(this->B_, tile).view(0, 1, 0, 1);
+  const auto c = tiled(this->C_, tile).view(0, 1, 0, 1), other = tiled(this->B_, tile).view(0, 1, 0, 1);
   {
     Matrix<T> X(c.m(), c.n(), tile);
-    copy(b, X);
+    copy(other, X);
     ASSERT_EQ(starpu_task_insert(&failing, STARPU_RW, X.handle(0, 0), 0), 0);
     ASSERT_EQ(starpu_task_wait_for_all(), 0);
     ASSERT_EQ(starpu_task_insert(&waiting, STARPU_RW, c.handle(0, 0), 0), 0);
-    gemm<T>(Op::NoTrans, Op::NoTrans, T(1), X, b, T(1), c);
+    gemm<T>(Op::NoTrans, Op::NoTrans, T(1), X, other, T(1), c);
   }
   opened = true;
   opened.notify_all();
