@@ -52,15 +52,16 @@ void tessera_sched_plan_result(starpu_data_handle_t tile, int planned);
  * @param tile  the handle of the tile */
 void tessera_sched_allow_fetching(starpu_data_handle_t tile);
 
-/** Says that no task will use a tile for a long time after the tasks that have been submitted. When these have ended, the
- * tile is copied to its home as soon as the links are idle, and GPUs evict it before tiles that they are likely to need.
+/** Says that no task will use a tile for a long time after the tasks that have been submitted. When these have ended,
+ * the tile is copied to its home as soon as the links are idle, and GPUs evict it before tiles that they may need.
  * The call has no effect on a tile that has no home or no value. It works under every policy.
  *
  * For StarPU, the call is one more access to the tile. Call it from a thread that submits tasks; it does not wait.
  * Anything may follow: the program may invalidate, partition or unregister the tile. Later tasks that use the tile wait
  * for the earlier ones, even if all of them only read it.
  *
- * @param tile  the handle of the tile */
+ * @param tile  the handle of the tile, which has sequential consistency, StarPU's default, and no arbiter. A
+ * partitioned tile ends the program: the hint is for its pieces */
 void tessera_sched_wont_use(starpu_data_handle_t tile);
 
 /** Sets a function that each thread calls when it submits a task, before the policy sees the task. A program that

@@ -107,7 +107,10 @@ Plan plan_lu(const Machine& machine, char type, Index m, Index n, int gpus) {
 }
 
 Plan plan_getrf(const Machine& machine, char type, Index m, Index n) {
-  return plan_lu(machine, type, m, n, machine.has_cuda() ? gpus_for_panels(machine_model(machine, type), m, n) : 0);
+  if (!machine.has_cuda() || machine.tile > 0) return plan_lu(machine, type, m, n);
+  auto model = machine_model(machine, type);
+  model.gpus = machine.cuda_gpus;
+  return plan_lu(machine, type, m, n, gpus_for_panels(model, m, n));
 }
 
 Plan plan_qr(const Machine& machine, char type, Index m, Index n) {

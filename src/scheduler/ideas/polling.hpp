@@ -11,9 +11,9 @@ namespace tessera::scheduler {
 /// StarPU's drivers poll: they ask for a task again and again. Each look takes the policy's lock away from workers that
 /// have tasks. The policy wakes a worker when there may be a new task for it, but is not told when a tile arrives, or
 /// when stealing a task becomes worthwhile. A worker therefore looks again after a quarter of the time it has already
-/// waited, so it waits at most a quarter longer than necessary. Cores pause for longer the more there are: together
-/// they may not take the lock more often than a single one, or a GPU's tasks of a few microseconds would queue behind
-/// the looks of many cores. Only the worker's own thread uses this class.
+/// waited, so it waits at most a quarter longer than necessary. Beside GPUs, cores pause for longer the more there are:
+/// together they look as often as a single one, or a GPU's short tasks would queue behind the looks of many cores. Only
+/// the worker's own thread uses this class.
 class Polling {
  public:
   static constexpr double with_reserved = 8e-6;  ///< longest pause for a worker with reserved tasks [s]

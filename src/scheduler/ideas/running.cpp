@@ -2,9 +2,11 @@
 #include "running.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "accounting.hpp"
+#include "declining.hpp"
 #include "placing.hpp"
 
 namespace tessera::scheduler {
@@ -20,10 +22,14 @@ int wake_for(State& state, const Task& task) {
   const int home = task.output != nullptr ? state.chains.home(task.output) : no_worker;
   auto* sleeper = home != no_worker ? find_worker(state, home) : nullptr;
   if (sleeper == nullptr || !sleeper->present || !is_sleeper(sleeper)) {
-    // A core would hardly ever take a task that a GPU can execute, but its look takes the lock from the GPUs.
-    const bool by_cores = !state.workers_poll || task.kinds == bit(cpu_kind);
+    // A core that would leave the task to a GPU is not woken: its look would only take the lock from the GPUs. It looks
+    // again anyway.
+    std::optional<bool> cores_leave;  // all of them are alike
     const auto is_wanted = [&](const Worker* worker) {
-      return is_sleeper(worker) && (by_cores || worker->kind != cpu_kind);
+      if (!is_sleeper(worker)) return false;
+      if (!state.workers_poll || worker->kind != cpu_kind) return true;
+      if (!cores_leave) cores_leave = leave_to_faster(state, *worker, task);
+      return !*cores_leave;
     };
     const auto first = std::ranges::find_if(state.members, is_wanted);
     if (first == state.members.end()) return no_worker;

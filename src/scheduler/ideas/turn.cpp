@@ -55,8 +55,8 @@ Turn take_turn(State& state, Worker& worker, double now) {
     task_popped(state, worker, std::move(*slot));
     worker.polling.found();
   } else {
-    const auto& alike = state.kinds[static_cast<std::size_t>(worker.kind)];
-    worker.polling.found_none(now, !worker.station.empty(), worker.kind == cpu_kind ? alike.size() : 1);
+    const bool beside_gpus = worker.kind == cpu_kind && state.kinds.size() > 1;
+    worker.polling.found_none(now, !worker.station.empty(), beside_gpus ? state.kinds[cpu_kind].size() : 1);
     if (worker.station.size() < reserved) turn.look_again = Polling::with_reserved;  // there may be another task
     else if (worker.waits) turn.look_again = worker.postpones_until - now;
     else if (has_refused(state)) turn.look_again = look_interval;

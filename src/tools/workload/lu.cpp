@@ -57,7 +57,8 @@ class Lu final : public Routine {
 
   using Routine::plan_of;
   detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return detail::plan_lu(machine, p.type, rows(p), p.n);
+    if (p.memory == Memory::Spread) return detail::plan_lu(machine, p.type, rows(p), p.n);
+    return detail::plan_getrf(machine, p.type, rows(p), p.n);
   }
   bool is_planned_whole() const override { return !solves_; }
 
