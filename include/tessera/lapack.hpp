@@ -154,7 +154,7 @@ Index gesv_nopiv(Layout layout, Index n, Index nrhs, T* A, Index lda, T* B, Inde
 /// @{
 /// The triangle `uplo` of A ← its inverse.
 /// @param diag  Unit: the diagonal is ones, and neither read nor written
-/// @param A     triangular, n×n. The other triangle is neither read nor written. On matrices its tiles are square
+/// @param A     triangular, n×n. The other triangle is neither read nor written. The tiles of a matrix must be square
 /// @return   info: 0, or the first i, counted from 1, for which A(i, i) is exactly zero (NonUnit): A has no inverse. It
 ///           is then not changed on pointers, and not defined on matrices
 /// @note     n³/3 flops. Left-looking on tiles; on GPUs with a temporary tile for each tile on the diagonal
@@ -181,7 +181,7 @@ Index trtrs(Layout layout, Uplo uplo, Op op, Diag diag, Index n, Index nrhs, con
 /// @}
 
 /// @{
-/// The triangle `uplo` of A ← that of Lᴴ L, where L is the triangle (Lower), or of U Uᴴ (Upper).
+/// Lower: the lower triangle L of A ← that of Lᴴ L. Upper: the upper triangle U of A ← that of U Uᴴ.
 /// @param A  n×n. The diagonal of a complex L or U must be real, as that of a Cholesky factor is. The other triangle is
 ///           neither read nor written. On matrices its tiles are square
 /// @note     n³/3 flops. Left-looking on tiles; on GPUs with a temporary tile for each tile on the diagonal

@@ -13,9 +13,9 @@
 
 namespace tessera {
 
-/// Pins memory of the caller. Call it before making matrices over the memory. It takes about as long as touching all of
-/// the memory, so it pays for memory that several calls use. Memory that CUDA has pinned, for example by
-/// `cudaHostAlloc`, does not need it.
+/// Pins memory of the caller. Call it before making matrices over the memory. Pinning takes about as long as touching
+/// all of the memory, so it is worthwhile for memory that several calls use. Memory that CUDA has pinned, for example
+/// by `cudaHostAlloc`, need not be pinned again.
 /// @param data   where the memory begins
 /// @param bytes  its length, above 0
 /// @returns true if the memory is pinned now; false if there is no GPU that could use it
@@ -72,7 +72,7 @@ class PinnedBuffer {
   /// No elements.
   PinnedBuffer() noexcept = default;
 
-  /// @param size  elements, all zero
+  /// @param size  number of elements, which are set to zero
   /// @throws ArgumentError if `size` is negative
   /// @throws RuntimeError  if there is not enough memory, or CUDA refuses to pin it
   explicit PinnedBuffer(Index size) : pages_(size, sizeof(T)), size_(size) {}

@@ -45,7 +45,7 @@ tessera_status tessera_init(int cpus, int gpus);
 /** Waits for everything submitted. The last call stops what the first `tessera_init`, or a routine, has started. */
 tessera_status tessera_finalize(void);
 
-/** Waits until every task that was submitted before has run. Tasks that other threads submit later do not prolong the
+/** Waits until all tasks submitted so far have run. Tasks that other threads submit later do not prolong the
  *  wait, unless the program submits StarPU tasks of its own: see `wait` in <tessera/runtime.hpp>. */
 tessera_status tessera_wait(void);
 
@@ -53,8 +53,8 @@ tessera_status tessera_wait(void);
 const char* tessera_last_error(void);
 
 /** Pins memory of the caller, so that GPUs copy from it and to it directly. Call it before making matrices over the
- *  memory. Does nothing if there is no GPU. Pinning takes about as long as touching all of the memory, so it pays for
- *  memory that several calls use. Memory that CUDA has pinned does not need it.
+ *  memory. Does nothing if there is no GPU. Pinning takes about as long as touching all of the memory, so it is
+ *  worthwhile for memory that several calls use. Memory that CUDA has pinned does not need it.
  *  @param data   where the memory begins; it must not overlap registered memory
  *  @param bytes  its length, above 0 */
 tessera_status tessera_host_register(void* data, int64_t bytes);

@@ -32,8 +32,8 @@ class Learned {
   /// The factor for the nearest known size; empty if none is known.
   std::optional<double> operator()(const Job& job) const;
   void observe(const Job& job, double value);
-  /// Moves the factor slightly towards `usual`. A single observation may be an outlier; without new ones, repeated
-  /// calls bring the factor back to `usual`.
+  /// Moves the factor slightly towards `usual`. A single observation may be an outlier; if no other follows, repeated
+  /// calls of this function bring the factor back to `usual`.
   void forget(const Job& job, double usual);
 
  private:

@@ -31,7 +31,8 @@ void refuse(const LapackCall& call, const char* routine, Int* info) {
 }
 
 /// Handles a call of the program. Legal calls that compute something are dispatched. All others reach the host's LAPACK
-/// unchanged, and end as without the drop-in. No frame on that path has objects to destroy.
+/// unchanged, and behave as without the drop-in. The program's xerbla may leave by longjmp, so no frame on that path
+/// has objects to destroy.
 template <typename Int>
 void make(const LapackCall& call, const char* routine, Int* info) {
   if (is_legal(call) && flops(call) > 0) {

@@ -44,7 +44,7 @@ class Call {
  public:
   /// @param all         the calls of the session
   /// @param shares      how running calls share the devices
-  /// @param is_private  whether only this call uses the tiles, and its caller waits for them
+  /// @param is_private  whether only this call uses the tiles, and the caller waits for the call to end
   /// @param metered     whether its tasks are counted for `progress_now`
   Call(CallGroup& all, FairShares& shares, bool is_private, bool metered);
 

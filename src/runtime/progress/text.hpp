@@ -29,9 +29,8 @@ class ProgressText {
   std::optional<double> rate_over(double seconds) const;
 
   Progress now_;
-  /// Observations: the start of the period, and each one in which more tasks had ended. Others are dropped. Otherwise
-  /// the running time of a long task would count against the finished tasks, and the rate would fall until that task
-  /// ends.
+  /// Observations: the start of the period, and each one in which more tasks had ended than in the one before. Others
+  /// are dropped: with them, the rate would fall while a long task runs.
   std::deque<Progress> steps_;
 };
 

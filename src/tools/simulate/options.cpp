@@ -198,8 +198,8 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   if (app.count("--dump") > 0) tools::require_empty_folder("--dump", options.dump);
 }
 
-/// The policy `tessera` uses the library's default placement. StarPU's policies would have nothing to decide unless
-/// they place the tasks themselves.
+/// The policy `tessera` uses the library's default placement. With StarPU's policies, tasks have no
+/// place, so that there is something to decide.
 Placement suitable_placement(const std::string& policy) {
   return policy.empty() || policy == "tessera" ? Placement::Automatic : Placement::Scheduler;
 }

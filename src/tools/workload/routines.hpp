@@ -89,7 +89,7 @@ class Routine {
 
   // Each function returns when the result is in the memory of C.
   virtual void run_tessera(const Problem& problem, const Operands& operands) const = 0;
-  /// The call on tiles that its owners keep. @pre  a Runtime exists
+  /// The call on tiles that stay on the GPUs that own them. @pre  a Runtime exists
   /// @param operands  in host memory, to fill the tiles; they outlive the call
   virtual std::unique_ptr<SpreadCall> spread(const Problem& problem, const Operands& operands) const;
   virtual void run_openblas(const Problem& problem, const Operands& operands) const = 0;
