@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix distributed over processes: mpirun -n 4 14_distributed. As in 03_own_tasks.cpp, the program's own StarPU
-// codelet runs between two products, in the process that owns the tile.
+// A matrix distributed over processes: mpirun -n 2 14_distributed, or any other number. As in 03_own_tasks.cpp, the
+// program's own StarPU codelet runs between two products, in the process that owns the tile.
 #include <tessera/distributed.hpp>
 
 #include <starpu_mpi.h>
