@@ -30,10 +30,9 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
   for (auto* option :
        {add_list(
             app, "--against", typed.against,
-            "cublas, cublasxt, cusolver or openblas: other libraries to measure; cublas computes on one GPU, in "
-            "--memory "
-            "device or managed; cusolver has factorizations and inverses on one GPU, and on several potrf and getrf of "
-            "cuSOLVERMg with the fastest of some block sizes")
+            "cublas, cublasxt, cusolver or openblas: other libraries to measure; cublas computes on one GPU, with "
+            "memory device or managed; cusolver has factorizations and inverses on one GPU, and on several potrf and "
+            "getrf of cuSOLVERMg with the fastest of some block sizes")
             ->type_name("NAME"),
         add_list(app, "--xt-block", options.xt_blocks,
                  "block sizes tried with cuBLAS-XT; the fastest is reported (2048,4096,8192)")
