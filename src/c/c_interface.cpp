@@ -125,7 +125,7 @@ tessera_status tessera_finalize(void) {
     }
     const bool started_by_itself = detail::end_own_session();
     if (last == nullptr && !started_by_itself)
-      throw RuntimeError("tessera_finalize: nothing runs that tessera_init or a routine has started");
+      throw RuntimeError("tessera_finalize: Tessera is not running: neither tessera_init nor a routine has started it");
   });
 }
 

@@ -163,7 +163,7 @@ std::string why_no_devices(const Settings& settings) {
   if (settings.devices.none()) return "TESSERA_DEVICES asks for none";
   if (settings.min_flops || settings.devices.cpu_only || devices_in_sight(settings.devices) > 0) return "";
   // Without GPUs, the host BLAS is as fast as Tessera.
-  if (settings.devices.cuda == 0) return "TESSERA_DEVICES excludes those of CUDA";
+  if (settings.devices.cuda == 0) return "TESSERA_DEVICES excludes CUDA GPUs";
   return cuda_sees_none() ? "CUDA_VISIBLE_DEVICES hides all" : "no CUDA device: /dev has no NVIDIA GPU";
 }
 

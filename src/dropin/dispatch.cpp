@@ -108,9 +108,9 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
   case Outcome::Done: break;
   case Outcome::Declined: return false;
   case Outcome::Failed:
-    guest.give_up(std::string(job.on_gpu ? "the devices have failed, the host BLAS does all calls that follow: "
-                                         : "the devices have failed, the host BLAS does this call again and all that "
-                                           "follow: ") +
+    guest.give_up(std::string(job.on_gpu ? "the devices have failed; the host BLAS computes all later calls: "
+                                         : "the devices have failed; the host BLAS repeats this call and computes all "
+                                           "later ones: ") +
                   engine.failure());
     backup.restore();
     return false;

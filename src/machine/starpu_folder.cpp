@@ -107,7 +107,7 @@ void fill(const fs::path& folder, const std::string& host, const std::vector<Bus
   constexpr std::size_t longest = 255;  // StarPU truncates longer paths
   for (const auto& file : files)
     if ((folder / "bus" / (host + file.ending)).native().size() > longest)
-      throw RuntimeError(folder.string() + " is too long a name for StarPU");
+      throw RuntimeError(folder.string() + " is too long a path for StarPU");
   for (const char* part : {"bus", "codelets", "debug"}) require_writable(folder / part);
   for (const auto& file : files)
     if (const auto path = folder / "bus" / (host + file.ending); !holds(path, file.text)) write_whole(path, file.text);

@@ -23,7 +23,7 @@ using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
 hwloc_topology_t load(const std::string& xml, bool with_devices) {
   hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) throw RuntimeError("hwloc does not start");
+  if (hwloc_topology_init(&topology) != 0) throw RuntimeError("hwloc cannot be initialized");
   if (with_devices)
     for (const auto type : {HWLOC_OBJ_BRIDGE, HWLOC_OBJ_PCI_DEVICE})
       hwloc_topology_set_type_filter(topology, type, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
@@ -31,7 +31,7 @@ hwloc_topology_t load(const std::string& xml, bool with_devices) {
     hwloc_topology_set_type_filter(topology, HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   if ((!xml.empty() && hwloc_topology_set_xml(topology, xml.c_str()) != 0) || hwloc_topology_load(topology) != 0) {
     hwloc_topology_destroy(topology);
-    throw RuntimeError("hwloc does not know this machine" + (xml.empty() ? "" : ": it cannot read " + xml));
+    throw RuntimeError("hwloc cannot describe this machine" + (xml.empty() ? "" : ": it cannot read " + xml));
   }
   return topology;
 }

@@ -75,7 +75,7 @@ void host_unregister(void* data) {
   auto& registered = registry();
   const std::lock_guard lock(registered.mutex);
   if (registered.ranges.erase(reinterpret_cast<std::uintptr_t>(data)) == 0)
-    throw ArgumentError("host_unregister", 1, "data", "is not where memory begins that is registered");
+    throw ArgumentError("host_unregister", 1, "data", "is not the start of registered memory");
 }
 
 namespace detail {

@@ -23,7 +23,7 @@ namespace tessera::detail {
 template <Scalar T>
 void require_stored(const arguments::MatrixArgument& which, const Matrix<T>& A) {
   if (A.op() != Op::NoTrans)
-    throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must be one as it is stored");
+    throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must not be transposed");
 }
 
 /// @throws ShapeError if A has more rows of tiles than one task can access

@@ -52,7 +52,7 @@ void require_found(int asked_for, const gpu::Probe& found, const char* option, c
 gpu::Probe probe_cuda(const RuntimeOptions& options) {
   const bool limited = options.gpus >= 0 && (options.cuda < 0 || options.gpus < options.cuda);
   auto found = probe_share(options, limited ? options.gpus : options.cuda);
-  require_found(limited ? std::min(options.gpus, options.cuda) : options.cuda, found, "cuda", "GPUs of CUDA");
+  require_found(limited ? std::min(options.gpus, options.cuda) : options.cuda, found, "cuda", "CUDA GPUs");
   return found;
 }
 

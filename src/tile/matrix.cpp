@@ -167,8 +167,9 @@ Matrix<T> Matrix<T>::view(Index i0, Index i1, Index j0, Index j1) const {
 template <Scalar T>
 Matrix<T> Matrix<T>::transposed() const {
   if (op_ == Op::ConjTrans && is_complex<T>)
-    throw ArgumentError("Matrix::transposed", 1, "*this",
-                        "is a conjugate transpose: its transpose would be a conjugate, which the BLAS does not have");
+    throw ArgumentError(
+        "Matrix::transposed", 1, "*this",
+        "is a conjugate transpose: its transpose would be a conjugate, which the BLAS does not support");
   Matrix view = *this;
   view.op_ = op_ == Op::NoTrans ? Op::Trans : Op::NoTrans;
   return view;
@@ -179,7 +180,7 @@ Matrix<T> Matrix<T>::conjugate_transposed() const {
   if constexpr (!is_complex<T>) return transposed();
   if (op_ == Op::Trans)
     throw ArgumentError("Matrix::conjugate_transposed", 1, "*this",
-                        "is a transpose: the result would be a conjugate, which the BLAS does not have");
+                        "is a transpose: the result would be a conjugate, which the BLAS does not support");
   Matrix view = *this;
   view.op_ = op_ == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
   return view;

@@ -282,7 +282,7 @@ nlohmann::ordered_json json_of(const Row& row) {
 
 void measure_slices(const Options& options, const Machine& machine, Progress& progress) {
   if (!machine.has_cuda())
-    throw tools::BadArgument("--slices: needs a GPU of CUDA, but there is none (" + machine.why_not_more_gpus + ")");
+    throw tools::BadArgument("--slices: needs a CUDA GPU, but there is none (" + machine.why_not_more_gpus + ")");
   tools::JsonLines json(options.json);
   const auto all = columns();
   progress.clear();

@@ -42,7 +42,7 @@ CLI::Validator whole_number(Index least, Index most) {
 
 void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
   const auto list = [&](const char* name, auto& variable, const char* what, const std::string& text) {
-    auto* option = app.add_option(name, variable, text + (several ? "; a list runs one after another" : ""));
+    auto* option = app.add_option(name, variable, text + (several ? "; those of a list run one after another" : ""));
     option->allow_extra_args(false);  // what follows may be another argument
     if (several) option->delimiter(',');
     else option->expected(1);

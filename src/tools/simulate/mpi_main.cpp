@@ -72,7 +72,7 @@ int processes_of(const Options& options, const simulation::Network& network) {
   int p = 0, q = 0, end = 0;
   if (std::sscanf(options.grid.c_str(), "%dx%d%n", &p, &q, &end) != 2 ||
       static_cast<std::size_t>(end) != options.grid.size() || p < 1 || q < 1 || p > 4096 || q > 4096)
-    throw BadArgument("--grid", options.grid, "must be rows and columns, as 2x3");
+    throw BadArgument("--grid", options.grid, "must be rows and columns, e.g. 2x3");
   const int needed = (p * q - 1) / network.processes_per_node + 1;
   if (options.nodes != needed)
     throw BadArgument("--nodes", std::to_string(options.nodes),

@@ -48,22 +48,22 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
       "number of CPU workers (without GPUs all cores; with GPUs the choice of the policy tessera, and none under other "
       "policies and placement scheduler)");
   app.add_option("--program", typed.program,
-                 "instead of calls of Tessera: a StarPU program, built with the StarPU that simulates. --policy, "
-                 "--gpus, --cpus, --gpu-memory and --type (of its elements) apply; its arguments follow '--'")
+                 "instead of calls of Tessera: simulate a StarPU program that was built with the simulating StarPU. "
+                 "--policy, --gpus, --cpus, --gpu-memory and --type (of its elements) apply. Its arguments follow '--'")
       ->type_name("EXE");
   app.add_option("ARGUMENT", typed.arguments, "an argument of the program");
   for (auto* option :
-       {app.add_option("--gpu-memory", options.gpu_memory, "memory of a GPU that may be used (90 % of it)")
+       {app.add_option("--gpu-memory", options.gpu_memory, "how much memory of each GPU may be used (90 %)")
             ->type_name("MiB")
             ->check(tools::whole_number(1, 1 << 30)),
         app.add_option("--slices", options.slices,
-                       "gemm in N slices of the rows of A and of the columns of B, as Itu et al., instead of tiles")
+                       "gemm in N slices of the rows of A and of the columns of B, as in Itu et al., instead of tiles")
             ->type_name("N")
             ->check(tools::whole_number(1, 1024)),
         app.add_option(
                "--beside", options.beside,
-               "simulate each call alongside an endless loop of calls of the same routine and this size, which the "
-               "work of the GPUs includes")
+               "simulate each call alongside an endless loop of calls of the same routine and this size; the work of "
+               "the GPUs includes both")
             ->type_name("N")
             ->check(tools::whole_number(1, 1 << 20)),
         app.add_option("--jobs", options.jobs, "simulations that run at the same time (number of cores)")
@@ -72,16 +72,18 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
         app.add_flag("--explain", options.explain,
                      "instead: print the plan of each call, the next best candidates, and what bounds them"),
         app.add_flag("--sweep", options.sweep,
-                     "simulate each call also on fewer GPUs and in square tiles, and print what the choice costs"),
+                     "also simulate each call on fewer GPUs and in square tiles, and compare the library's choice with "
+                     "the best"),
         app.add_flag("--brief", options.brief, "print one line per simulation, without details of each GPU"),
         app.add_option("--json", options.json,
                        "write one JSON object per simulation; '-': to standard output, the table to standard error")
             ->type_name("FILE"),
-        app.add_option("--trace", options.trace, "record each simulation, and write a report on it there")
+        app.add_option("--trace", options.trace, "record each simulation in FOLDER, with a report on it")
             ->type_name("FOLDER"),
-        app.add_option("--dump", options.dump,
-                       "write there, for each simulation, what its call submits: a line for each task and each request "
-                       "of a tile")
+        app.add_option(
+               "--dump", options.dump,
+               "write what the call of each simulation submits into FOLDER: a line for each task and each request "
+               "for a tile")
             ->type_name("FOLDER")})
     option->group("How it is reported");
 }
@@ -138,7 +140,7 @@ void require_simulating(const std::string& policy_library) {
 /// @throws BadArgument if the program cannot be run, or if options are given that only apply to calls of the library
 void parse_program(const CLI::App& app, const Typed& typed, Options& options) {
   if (typed.program.empty()) {
-    if (!typed.arguments.empty()) throw BadArgument("'" + typed.arguments.front() + "': there is no --program for it");
+    if (!typed.arguments.empty()) throw BadArgument("'" + typed.arguments.front() + "': arguments need a --program");
     return;
   }
   for (const char* other : {"--routine", "--size",      "-m",       "-n",       "-k",      "--trans-a", "--trans-b",

@@ -28,7 +28,7 @@ class Child {
   Child(const Options& options, const Run& run, const Scratch& scratch) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      throw RuntimeError(std::string("no socket: ") + std::strerror(errno));
+      throw RuntimeError(std::string("cannot create a socket: ") + std::strerror(errno));
     if (!options.program.empty()) send(ends[0], &options.problems.front().type, 1, 0);
     const pid_t parent = getpid();
     const pid_t child = fork();

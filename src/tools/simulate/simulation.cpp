@@ -36,7 +36,7 @@ class AddressRange {
   explicit AddressRange(std::size_t bytes)
       : bytes_(std::max<std::size_t>(bytes, 1)),
         data_(mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
-    if (data_ == MAP_FAILED) throw RuntimeError("there is no address space of " + std::to_string(bytes_) + " bytes");
+    if (data_ == MAP_FAILED) throw RuntimeError("cannot reserve " + std::to_string(bytes_) + " bytes of address space");
   }
   ~AddressRange() { munmap(data_, bytes_); }
   AddressRange(const AddressRange&) = delete;

@@ -106,7 +106,7 @@ std::vector<std::string> explanation_lines(const Json& json) {
   if (!json["rehearsed"]) lines.push_back("  Not rehearsed: a formula chose.");
   const double seconds = chosen["predicted_s"];
   if (std::ranges::any_of(json["next"], [&](const Json& next) { return next["predicted_s"] < seconds; }))
-    lines.push_back("  A faster one gains less than predictions may err, or was not rehearsed in time.");
+    lines.push_back("  A faster candidate gains less than the error of predictions, or was not rehearsed in time.");
   return lines;
 }
 
