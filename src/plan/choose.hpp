@@ -42,7 +42,7 @@ class Search {
                  tasks = call_.flops() / flops;
     double rate = 0;
     for (int gpu = 0; gpu < candidate.gpus; gpu++)
-      rate += 1 / model_.gpus[index(gpu)].task_seconds("gemm", flops, model_.element_size);
+      rate += 1 / model_.gpus[index(gpu)].task_seconds("gemm", {flops}, model_.element_size);
     const double worse =
         (gain > 0 ? gain : handicap(candidate.gpus)) * std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0)));
     candidates_.push_back({candidate, tasks / rate * worse, tasks, estimate * worse, worse});

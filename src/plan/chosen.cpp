@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "chosen.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
@@ -9,6 +10,7 @@
 
 #include "common/of_type.hpp"
 #include "tiling/planning.hpp"
+#include "tiling/tile_size.hpp"
 
 namespace tessera::plan {
 
@@ -101,6 +103,20 @@ Search<Triangular> search_triangular(const Machine& model, const detail::Machine
   return search;
 }
 
+Search<Lu> search_panels(const Machine& model, const detail::Machine& machine, const Lu& call, double bytes) {
+  Search<Lu> search(model, machine, call);
+  const auto cut = detail::machine_model(machine, call.type);
+  for (int gpus = 1; gpus <= machine.gpu_count(); gpus++)
+    for (const Index width : tiles) {
+      const auto panel = detail::choose_lu_panel(cut, call.m, call.order(), width);
+      const Candidate candidate{panel.m, width, gpus};
+      if (too_large(width, call.order()) || !detail::panel_fits(cut, call.m, width) || !fits(model, candidate, bytes))
+        continue;
+      search.add(candidate);
+    }
+  return search;
+}
+
 /// What the formulas would choose, which others must clearly surpass, and what they compare with it.
 Search<Sums> search_sums(const Machine& model, const detail::Machine& machine, const Sums& call,
                          const CompareTiles& compare, double bytes) {
@@ -145,10 +161,21 @@ std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, char type,
   const double bytes = element_size(type) * static_cast<double>(m) * static_cast<double>(n);
   const auto* const model = model_for(machine, type, bytes);
   if (model == nullptr) return std::nullopt;
-  const LuNoPiv call{type, m, n};
+  const LuNoPiv call{{type, m, n}};
   return memory<Candidate>().find(machine,
                                   {'l', type, 0, m, n, 0, 0, machine.gpus, machine.gpu_memory, machine.operands},
                                   [&] { return search_square(*model, machine, call, std::max(m, n), bytes); });
+}
+
+std::optional<Choice> choose_lu(const detail::Machine& machine, char type, Index m, Index n) {
+  const double bytes = element_size(type) * static_cast<double>(m) * static_cast<double>(n);
+  const auto* const model = model_for(machine, type, bytes);
+  const auto knows_panels = [](const Gpu& gpu) { return gpu.panels.contains("getrf"); };
+  if (model == nullptr || !std::ranges::all_of(model->gpus, knows_panels)) return std::nullopt;
+  const Lu call{{type, m, n}};
+  return memory<Candidate>().find(machine,
+                                  {'g', type, 0, m, n, 0, 0, machine.gpus, machine.gpu_memory, machine.operands},
+                                  [&] { return search_panels(*model, machine, call, bytes); });
 }
 
 std::optional<Choice> choose_triangular(const detail::Machine& machine, char type, Side side, bool inverse, Index order,

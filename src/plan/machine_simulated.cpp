@@ -26,6 +26,17 @@ Gpu describe(const simulation::Machine& machine, int number, char type) {
     for (auto& point : points) point.seconds *= kind.types.at(type);
     model.kernels[operation] = detail::CostCurve(std::move(points));
   }
+  if (const auto& panels = kind.panels) {
+    const auto add = [&](const char* operation, const detail::CostCurve& by_rows) {
+      constexpr double any = 1;  // a column takes as long in a panel of any width
+      model.panels[operation].add(any, by_rows);
+    };
+    add("getrf", panels->alone), add("geqrf", panels->alone);
+    if (panels->beside) {
+      add("getrf_beside_updates", panels->beside->columns);
+      model.products_beside = panels->beside->products;
+    }
+  }
   model.memory_rate = kind.memory_rate, model.overhead = kind.task_overhead;
   model.in_rate = gpu.in, model.out_rate = gpu.out, model.latency = gpu.latency, model.half_duplex = gpu.half_duplex;
   model.in = columns(kind.in), model.out = columns(kind.out);

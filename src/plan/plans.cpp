@@ -137,4 +137,16 @@ Plan plan_lu_nopiv(const Machine& machine, char type, Index m, Index n) {
   return plan_square_tiles(machine, chosen, model.bytes(m, n));
 }
 
+Plan plan_getrf(const Machine& machine, char type, Index m, Index n) {
+  const int all = machine.has_cuda() ? machine.cuda_gpus : 0;
+  const auto choice = machine.tile > 0 ? std::nullopt : plan::choose_lu(machine, type, m, n);
+  if (!choice) return plan_lu(machine, type, m, n, all);
+  const auto& [rows, width, gpus, panels] = choice->candidate;
+  auto plan = plan_panels(machine, type, m, n, {rows, width, width}, gpus);
+  plan.seconds = choice->seconds;
+  plan.reason = "shortest predicted time: " + std::to_string(divide_up(std::min(m, n), width)) + " panels for " +
+                std::to_string(gpus) + (gpus > 1 ? " GPUs" : " GPU");
+  return plan;
+}
+
 }  // namespace tessera::detail

@@ -99,6 +99,28 @@ class Rehearsal {
   // rehearsal.cpp
   GpuState& of(int gpu) { return state_[static_cast<std::size_t>(gpu)]; }
   const Operation& operation(int number) const { return graph_.operations[static_cast<std::size_t>(number)]; }
+  /// The tiles that an operation reads but does not write.
+  template <typename Use>
+  void for_each_input(const Operation& operation, Use use) const {
+    for (const int tile : operation.inputs)
+      if (tile >= 0) use(tile);
+    for (const auto& further : graph_.further_of(operation))
+      if (!further.writes) use(further.tile);
+  }
+  template <typename Use>
+  void for_each_output(const Operation& operation, Use use) const {
+    use(operation.output);
+    for (const auto& further : graph_.further_of(operation))
+      if (further.writes) use(further.tile);
+  }
+  /// The tiles that an operation needs.
+  template <typename Use>
+  void for_each_read(const Operation& operation, Use use) const {
+    for_each_input(operation, use);
+    if (operation.reads_output) use(operation.output);
+    for (const auto& further : graph_.further_of(operation))
+      if (further.writes && further.reads) use(further.tile);
+  }
   int home(int number) const { return home_[static_cast<std::size_t>(operation(number).output)]; }
   double seconds(const Operation& operation, int gpu);
   double seconds_to_fetch(const Operation& operation, int gpu) const;

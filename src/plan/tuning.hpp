@@ -18,9 +18,10 @@ struct RuntimeCosts {
 
 /// Properties of real machines that are not measured yet. The values were observed on H100 and H200.
 struct Unmeasured {
-  double task_overhead = 12e-6;  ///< between two kernels, while StarPU releases the dependents of the first [s]
-  double diagonal_row = 0.4e-6;  ///< per row of a diagonal tile, for operations that were not timed [s]
-  double own_link = 1.2;         ///< peers faster than the host by this factor have a direct link
+  double task_overhead = 12e-6;   ///< between two kernels, while StarPU releases the dependents of the first [s]
+  double diagonal_row = 0.4e-6;   ///< per row of a diagonal tile, for operations that were not timed [s]
+  double products_beside = 0.75;  ///< rate of products while a panel is factorized, relative to their rate alone
+  double own_link = 1.2;          ///< peers faster than the host by this factor have a direct link
   RuntimeCosts runtime = {.submit = 1.5e-6, .copy = 8e-6};
 };
 inline constexpr Unmeasured unmeasured;

@@ -106,13 +106,6 @@ Plan plan_lu(const Machine& machine, char type, Index m, Index n, int gpus) {
   return plan;
 }
 
-Plan plan_getrf(const Machine& machine, char type, Index m, Index n) {
-  if (!machine.has_cuda() || machine.tile > 0) return plan_lu(machine, type, m, n);
-  auto model = machine_model(machine, type);
-  model.gpus = machine.cuda_gpus;
-  return plan_lu(machine, type, m, n, gpus_for_panels(model, m, n));
-}
-
 Plan plan_qr(const Machine& machine, char type, Index m, Index n) {
   // Half as wide as for LU, because the work for the block of a panel grows with its width without being part of the
   // result.
