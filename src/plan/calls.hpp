@@ -9,6 +9,7 @@
 #include "algorithms/inverse.hpp"
 #include "algorithms/lu.hpp"
 #include "algorithms/lu_nopiv.hpp"
+#include "algorithms/qr.hpp"
 #include "algorithms/triangular.hpp"
 #include "algorithms/triangular_panels.hpp"
 #include "common/of_type.hpp"
@@ -100,6 +101,48 @@ struct Lu : OfRectangle {
     algorithms::PanelOps<Rehearse> to(machine, sink, chosen.gpus, A, {pivots, A.nb()});
     to.request(sink);
     algorithms::getrf(to, nullptr);
+  }
+};
+
+/// The reflectors of a QR factorization that is only rehearsed: see detail::ReflectorTiles.
+class ReflectorOutline {
+ public:
+  /// @param panel  columns of a panel
+  /// @param all    number of reflectors
+  ReflectorOutline(Graph& graph, Index all, Index panel, char type)
+      : all_(all), panel_(panel), first_(static_cast<int>(graph.tiles.size())) {
+    for (Index k = 0; k < panels(); k++) {
+      const double order = static_cast<double>(count(k)), size = static_cast<double>(size_of(type));
+      graph.add_temporary(order * size), graph.add_temporary(2 * order * order * size);
+    }
+  }
+
+  Index panels() const noexcept { return detail::divide_up(all_, panel_); }
+  Index panel() const noexcept { return panel_; }
+  Index count(Index k) const noexcept { return std::min(panel_, all_ - k * panel_); }
+  starpu_data_handle_t factors(Index k) const { return as_handle(first_ + static_cast<int>(2 * k)); }
+  starpu_data_handle_t block(Index k) const { return as_handle(first_ + static_cast<int>(2 * k + 1)); }
+  void release_block(Index /*k*/) {}
+
+ private:
+  Index all_, panel_;
+  int first_;
+};
+
+/// A = Q R, in panels of full height.
+struct Qr : OfRectangle {
+  detail::TileExtents task(const Candidate& chosen) const {
+    const Index width = std::min(chosen.width, order());
+    return {m, width, width};
+  }
+  double flops() const { return 2 * flops_of_multiply_add(type) * multiply_adds(); }
+  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
+    const Outline A(graph, m, n, m, chosen.width, type);
+    ReflectorOutline reflectors(graph, order(), A.nb(), type);
+    Rehearse sink(graph, false);
+    algorithms::QrOps<Rehearse, ReflectorOutline> to(machine, sink, chosen.gpus, A, reflectors);
+    to.request();
+    algorithms::geqrf(to, false);
   }
 };
 

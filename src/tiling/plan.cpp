@@ -39,8 +39,8 @@ Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, In
 /// Copies are the limit of a matrix that is much taller than wide. Its panels leave while later ones arrive, so that
 /// only the time of one panel is added. The width is a multiple of that of a warp.
 Index widest_qr_panel(Index m, Index n) {
-  constexpr Index rows_of_column = 64, panels = 8, warp = 32;
-  if (m / rows_of_column < n) return n;
+  constexpr Index panels = 8, warp = 32;
+  if (!is_tall_for_qr(m, n)) return n;
   return divide_up(divide_up(n, panels), warp) * warp;
 }
 

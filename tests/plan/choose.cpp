@@ -61,6 +61,14 @@ TEST(Graph, HasTheOperationsOnPanels) {
   EXPECT_EQ(operations(Lu{{'d', 300, 600}}, {512, 300, 1}), "getrf panel_update");
 }
 
+TEST(Graph, HasTheOperationsOnPanelsOfFullHeight) {
+  EXPECT_EQ(operations(plan::Qr{{'d', 512, 512}}, {512, 256, 1}), "geqrf larfb geqrf");
+  Graph graph;
+  plan::Qr{{'d', 512, 512}}.write(gpus(1), {512, 256, 1}, graph);
+  EXPECT_EQ(graph.requests.size(), 2);
+  EXPECT_EQ(graph.tiles.size(), 2 + 2 * 2) << "and for each panel the factors of its reflectors, and their block";
+}
+
 // Two panels of two tiles: a tile row is final as soon as its panel is factorized and the other panel is updated.
 TEST(Graph, HasAllTilesOfAPanel) {
   Graph graph;
