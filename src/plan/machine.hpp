@@ -77,6 +77,7 @@ struct Gpu {
 struct SharedLink {
   unsigned gpus = 0;       ///< bit mask
   double in = 0, out = 0;  ///< [bytes/s]
+  double both = 0;         ///< the sum of both directions at once [bytes/s]; 0: no further limit
 };
 
 struct PeerLink {
@@ -91,9 +92,10 @@ struct Machine {
   std::vector<Gpu> gpus;
   std::vector<SharedLink> shared;
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
-  double staging = 0;  ///< rate of all copies from and to pageable memory together, which the same
-                       ///< threads pass through buffers [bytes/s]; 0: unknown
-  double memory = 0;   ///< bytes that tiles may fill on each GPU; 0: unknown
+  double peers_together = 0;  ///< of all direct links of a GPU in one direction [bytes/s]; 0: as fast as each of them
+  double staging = 0;         ///< rate of all copies from and to pageable memory together, which the same
+                              ///< threads pass through buffers [bytes/s]; 0: unknown
+  double memory = 0;          ///< bytes that tiles may fill on each GPU; 0: unknown
   double element_size = 8, flops_per_multiply_add = 2;
   bool blocked_triangles = true;  ///< whether GPUs invert the diagonal blocks of triangles
   RuntimeCosts runtime;

@@ -109,7 +109,7 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
                                        [](double sum, const Gpu& each) { return sum + each.in_rate; });
   model.staging = 1e9 * detail::copying_threads(model.gpus.size(), 1e-9 * links).rate;
   if (const auto together = detail::rates_together(); together.in > 0)
-    model.shared.push_back({~0U, together.in, together.out});
+    model.shared.push_back({~0U, together.in, together.out, together.both}), model.peers_together = together.peers;
   return model;
 }
 

@@ -60,9 +60,10 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
                      link.way == simulation::PeerLink::Way::Bus});
     }
   }
+  model.peers_together = machine.peers_together;
   if (machine.staging) model.staging = machine.staging->rate;
   for (const auto& link : machine.shared) {
-    SharedLink shared{0, link.in, link.out};
+    SharedLink shared{0, link.in, link.out, link.both};
     for (std::size_t i = 0; i < gpus.size(); i++)
       if (link.contains(gpus[i])) shared.gpus |= 1U << i;
     if (shared.gpus != 0) model.shared.push_back(shared);

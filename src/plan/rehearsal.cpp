@@ -28,7 +28,7 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
     (home == detail::in_host_memory ? host_[t] : at(static_cast<int>(t), home)) = 0;
   }
   requested_.assign(tiles, 0), first_waiter_.assign(tiles, -1);
-  shared_in_.assign(machine.shared.size(), 0), shared_out_ = shared_in_;
+  shared_in_.assign(machine.shared.size(), 0), shared_out_ = shared_both_ = shared_in_;
   pair_.assign(index(gpus_ * gpus_), 0);
   home_.assign(tiles, -1), writes_left_.assign(tiles, 0), writer_.assign(tiles, -1), reader_.assign(tiles, -1);
   pending_.assign(operations, 1), first_follower_.assign(operations, -1), complete_.assign(operations, never);

@@ -58,7 +58,7 @@ TEST(Rehearsal, AnOperationMayWriteSeveralTiles) {
   for (int i = 0; i < 3; i++) graph.operations[static_cast<std::size_t>(i)].end = i + 1;
   EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 2 + 2 + 10 + 10 + 4 + 10 + 4);
   graph.operations[2].owner = 1;
-  EXPECT_DOUBLE_EQ(Rehearsal(machine_with(2), graph, 2).run().seconds, 2 + 2 + 10 + 10 + 2 + 2 + 4 + 10 + 4 - 4)
+  EXPECT_DOUBLE_EQ(Rehearsal(machine_with(2), graph, 2).run().seconds, 2 + 2 + 10 + 10 + 4 + 2 + 2 + 10 + 4)
       << "both tiles pass through the host";
 }
 
@@ -122,6 +122,27 @@ TEST(Rehearsal, GpusShareALink) {
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 4);
   machine.shared.push_back({0b11, 1, 2});
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 8 + 10 + 4);
+}
+
+TEST(Rehearsal, TheMemoryOfTheHostIsSharedByBothDirections) {
+  auto machine = machine_with(2);
+  Products graph;
+  graph.product(-1, graph.tile(4), 4, 0);
+  graph.product(-1, graph.tile(8), 1, 1);  // arrives while the other result leaves
+  machine.shared.push_back({0b11, 2, 2, 0});
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 8 + 1 + 8);
+  machine.shared.back().both = 1;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 8 + 4 + 8) << "12 bytes in and 12 out, one after another";
+}
+
+TEST(Rehearsal, DirectLinksOfAGpuShareItsWires) {
+  auto machine = machine_with(3);
+  for (auto& row : machine.peers) row.assign(3, {2, 0, false});
+  Products graph;
+  for (int gpu = 1; gpu < 3; gpu++) graph.product(graph.tile(8, 0), graph.tile(1), 10, gpu, false);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 1);
+  machine.peers_together = 2;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 8 + 10 + 1);
 }
 
 TEST(Rehearsal, CopiesInBothDirectionsShareALinkInHalfDuplex) {
