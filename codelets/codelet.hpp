@@ -21,7 +21,7 @@ namespace tessera::codelets {
 struct Work {
   double flops;  ///< real floating-point operations
   char type;     ///< s, d, c or z
-  // Used only by simulated machines:
+  // Used only by simulated machines and rehearsals:
   double rows = 0, columns = 0;  ///< size of the panel that the task factorizes; 0: none
   double beside = 0;             ///< flops of concurrent products, included in `flops`
   double moved = 0;              ///< elements that the task writes to other rows

@@ -16,8 +16,8 @@ template <typename Sink>
 class PanelTimes {
  public:
   explicit PanelTimes(const PanelOps<Sink>& to)
-      : to_(to), memory_(to.session().machine().gpu_memory),
-        beside_(to.are_owned() && to.session().machine().has_cuda() && gpu::factorizes_beside_products()) {}
+      : to_(to), memory_(to.machine().gpu_memory),
+        beside_(to.are_owned() && to.machine().has_cuda() && gpu::factorizes_beside_products()) {}
 
   /// The panels before `end` that panel k updates on the GPU of panel `next` while that GPU factorizes panel `next`.
   /// Their number is limited by the duration of the factorization on an H100 (see device_lanes.hpp) and by half of the

@@ -3,16 +3,16 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
 #include "common/of_type.hpp"
+#include "machine/machine.hpp"
 #include "pivot_tiles.hpp"
 #include "row_exchanges.hpp"
-#include "runtime/session.hpp"
-#include "sinks/loader.hpp"
 #include "tile/ops.hpp"
 
 namespace tessera::algorithms {
@@ -28,12 +28,11 @@ class PanelOps {
 
   /// @param A     as stored, in panels
   /// @param gpus  number of GPUs that own the panels in turn, if the session assigns owners
-  PanelOps(const detail::Session& session, Sink& sink, int gpus, const tile::Stored& A,
-           const detail::PivotTiles& pivots)
-      : session_(session), sink_(sink), A_(A), pivots_(pivots), gpus_(gpus), owned_(session.machine().has_owners()),
-        blocked_(tile::is_blocked(session, A.tile_n(0))) {}
+  PanelOps(const detail::Machine& machine, Sink& sink, int gpus, const tile::Stored& A, detail::PivotHandles pivots)
+      : machine_(machine), sink_(sink), A_(A), pivots_(std::move(pivots)), gpus_(gpus), owned_(machine.has_owners()),
+        blocked_(tile::is_blocked(machine, A.tile_n(0))) {}
 
-  const detail::Session& session() const noexcept { return session_; }
+  const detail::Machine& machine() const noexcept { return machine_; }
   Index panels() const noexcept { return A_.nt(); }
   Index pivoted() const noexcept { return pivots_.panels(); }  ///< number of panels that have pivots
   int gpus() const noexcept { return gpus_; }
@@ -48,7 +47,8 @@ class PanelOps {
   double update_flops(Index k, Index j) const { return update_args(k, j).work.flops; }
 
   /// Requests all panels from first to last. `getrf` expects them to arrive in this order.
-  void request(sinks::Loader& loader) const {
+  template <typename Loader>
+  void request(Loader& loader) const {
     for (Index j = 0; j < panels(); j++)
       for (Index i = 0; i < A_.mt(); i++) loader.load(A_.handle(i, j), owner(j));
   }
@@ -168,10 +168,10 @@ class PanelOps {
   int tiles_from(Index row) const { return static_cast<int>(A_.mt() - row); }
   int owner(Index j) const { return owned_ ? static_cast<int>(j % gpus_) : -1; }
 
-  const detail::Session& session_;
+  const detail::Machine& machine_;
   Sink& sink_;
   tile::Stored A_;
-  const detail::PivotTiles& pivots_;
+  detail::PivotHandles pivots_;
   RowExchanges<Sink> exchanges_{sink_, pivots_};
   int gpus_;
   bool owned_, blocked_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <tessera/lapack.hpp>
@@ -40,6 +41,25 @@ class PivotTiles {
   std::shared_ptr<Session> session_;  // keeps StarPU running while the handles exist
   Index m_, n_, panel_;
   std::vector<sinks::TemporaryTile> tiles_;
+};
+
+/// The tiles of pivots as algorithms use them: a plain value, which keeps no tile alive.
+class PivotHandles {
+ public:
+  /// @param panel  columns per panel
+  PivotHandles(std::vector<starpu_data_handle_t> tiles, Index panel) : tiles_(std::move(tiles)), panel_(panel) {}
+  PivotHandles(const PivotTiles& pivots)  // NOLINT(google-explicit-constructor): algorithms take any pivots
+      : panel_(pivots.panel()) {
+    for (Index k = 0; k < pivots.panels(); k++) tiles_.push_back(pivots.handle(k));
+  }
+
+  Index panels() const noexcept { return static_cast<Index>(tiles_.size()); }
+  Index panel() const noexcept { return panel_; }
+  starpu_data_handle_t handle(Index k) const { return tiles_[static_cast<std::size_t>(k)]; }
+
+ private:
+  std::vector<starpu_data_handle_t> tiles_;
+  Index panel_;
 };
 
 struct PivotsAccess {

@@ -16,15 +16,16 @@
 namespace tessera::algorithms {
 
 /// The operations of a QR factorization.
-/// @tparam Sink  see tile::Ops
-template <typename Sink>
+/// @tparam Sink        see tile::Ops
+/// @tparam Reflectors  has the functions of `ReflectorTiles` that say how many there are and where
+template <typename Sink, typename Reflectors = detail::ReflectorTiles>
 class QrOps {
  public:
   /// @param A     as stored, in panels
   /// @param gpus  that own its panels in turn, if the session assigns owners
-  QrOps(const detail::Session& session, Sink& sink, int gpus, const tile::Stored& A, detail::ReflectorTiles& reflectors)
-      : sink_(sink), to_(session.machine(), sink, A.type()), A_(A), reflectors_(reflectors), gpus_(gpus),
-        owned_(session.machine().has_owners()) {}
+  QrOps(const detail::Machine& machine, Sink& sink, int gpus, const tile::Stored& A, Reflectors& reflectors)
+      : sink_(sink), to_(machine, sink, A.type()), A_(A), reflectors_(reflectors), gpus_(gpus),
+        owned_(machine.has_owners()) {}
 
   Index panels() const noexcept { return A_.nt(); }
   Index factors() const noexcept { return reflectors_.panels(); }  ///< the panels that have reflectors
@@ -130,7 +131,7 @@ class QrOps {
   codelets::GrowthValue* size_ = nullptr;
   starpu_data_handle_t result_ = nullptr;
   tile::Stored A_;
-  detail::ReflectorTiles& reflectors_;
+  Reflectors& reflectors_;
   int gpus_;
   bool owned_;
 };
@@ -138,8 +139,8 @@ class QrOps {
 /// A = Q R, right-looking: a factorized panel updates the next one first, which is then factorized while the others get
 /// their updates. The first panels are an exception, see `first_panels`.
 /// @param keep  whether the blocks of the reflectors will be used again
-template <typename Sink>
-void geqrf(QrOps<Sink>& to, bool keep) {
+template <typename Sink, typename Reflectors>
+void geqrf(QrOps<Sink, Reflectors>& to, bool keep) {
   const Index all = to.panels(), factors = to.factors(), first_ones = first_panels(to, factors);
   const auto done = [&](Index k) {
     if (!keep) to.finish(k);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <tessera/matrix.hpp>
@@ -19,7 +20,7 @@ inline double elements_moved(double pivots, Index columns) { return 2 * pivots *
 template <typename Sink>
 class RowExchanges {
  public:
-  RowExchanges(Sink& sink, const detail::PivotTiles& pivots) : sink_(sink), pivots_(pivots) {}
+  RowExchanges(Sink& sink, detail::PivotHandles pivots) : sink_(sink), pivots_(std::move(pivots)) {}
 
   /// Exchanges rows of column j of X by the pivots of panels [begin, end).
   void exchange(const tile::Stored& X, Index j, Index begin, Index end, int owner) {
@@ -51,7 +52,7 @@ class RowExchanges {
   }
 
   Sink& sink_;
-  const detail::PivotTiles& pivots_;
+  detail::PivotHandles pivots_;
 };
 
 /// Exchanges rows of all columns of X by all pivots, or undoes that.

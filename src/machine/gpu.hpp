@@ -61,6 +61,8 @@ struct LinkRates {
   std::vector<double> latency;                ///< seconds, host to device
   std::vector<std::vector<double>> peer;      ///< [from][to]
   double h2d_together = 0, d2h_together = 0;  ///< total while all devices copy at the same time
+  double both_together = 0;                   ///< total while all of them copy in both directions
+  double peers_together = 0;                  ///< total that a device sends to all others at once; 0: there is no other
 };
 
 /// Measures the links with copies of `bytes` bytes. A few dozen MiB give a good estimate. Does not reset any device.

@@ -2,6 +2,7 @@
 // Measurements of the links and kernels of GPUs.
 #include <algorithm>
 #include <cstring>
+#include <deque>
 #include <limits>
 
 #include "gpu.hpp"
@@ -55,18 +56,38 @@ class PeerAccess {
 
 }  // namespace
 
+namespace {
+
+/// The total rate while the first device sends to all others; 0 if there are none.
+double rate_to_all_others(const std::vector<Endpoint*>& all, std::size_t bytes) {
+  const std::vector others(all.begin() + 1, all.end());
+  if (others.empty()) return 0;
+  const auto& from = *all.front();
+  std::deque<PeerAccess> accesses;
+  for (const auto* to : others) accesses.emplace_back(from.device, to->device);
+  const auto copy = [&](Endpoint& e) {
+    return cudaMemcpyPeerAsync(e.memory.get(), e.device, from.memory.get(), from.device, bytes, e.stream.get());
+  };
+  seconds_of(others, copy);
+  return static_cast<double>(bytes) * static_cast<double>(others.size()) / seconds_of(others, copy);
+}
+
+}  // namespace
+
 LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   LinkRates rates;
   if (devices.empty()) return rates;
   const KeepCurrentDevice keep;
   const auto host = allocate_host(bytes * devices.size());
   std::memset(host.get(), 1, bytes * devices.size());
-  std::vector<Endpoint> endpoints;
-  std::vector<Endpoint*> all;
-  endpoints.reserve(devices.size());
+  std::vector<Endpoint> endpoints, leaving;  // the latter for copies out beside copies in
+  std::vector<Endpoint*> all, both;
+  endpoints.reserve(devices.size()), leaving.reserve(devices.size());
   for (const int device : devices) {
     endpoints.push_back({device, allocate(device, bytes), create_stream(device)});
+    leaving.push_back({device, allocate(device, bytes), create_stream(device)});
     all.push_back(&endpoints.back());
+    both.insert(both.end(), {&endpoints.back(), &leaving.back()});
   }
   const auto host_part = [&](const Endpoint& e) {
     return static_cast<char*>(host.get()) + (&e - endpoints.data()) * bytes;
@@ -79,6 +100,14 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   const auto out = [&](Endpoint& e) {
     return cudaMemcpyAsync(host_part(e), e.memory.get(), bytes, cudaMemcpyDeviceToHost, e.stream.get());
   };
+  const auto in_host = allocate_host(bytes * devices.size());  // where these copies go
+  std::memset(in_host.get(), 1, bytes * devices.size());
+  const auto in_and_out = [&](Endpoint& e) {
+    const auto place = &e - leaving.data();
+    if (place < 0 || place >= std::ssize(leaving)) return in(bytes)(e);
+    return cudaMemcpyAsync(static_cast<char*>(in_host.get()) + place * static_cast<std::ptrdiff_t>(bytes),
+                           e.memory.get(), bytes, cudaMemcpyDeviceToHost, e.stream.get());
+  };
   const double size = static_cast<double>(bytes);
   seconds_of(all, in(bytes));  // warm-up
   for (auto* e : all) {
@@ -88,6 +117,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   }
   rates.h2d_together = size * static_cast<double>(all.size()) / seconds_of(all, in(bytes));
   rates.d2h_together = size * static_cast<double>(all.size()) / seconds_of(all, out);
+  rates.both_together = size * static_cast<double>(both.size()) / seconds_of(both, in_and_out);
   for (auto* from : all) {
     auto& row = rates.peer.emplace_back();
     for (auto* to : all) {
@@ -103,6 +133,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
       row.push_back(size / seconds_of({to}, copy));
     }
   }
+  rates.peers_together = rate_to_all_others(all, bytes);
   return rates;
 }
 

@@ -28,6 +28,7 @@ gpu::LinkRates spread(const gpu::LinkRates& measured, const std::vector<int>& us
   gpu::LinkRates all;
   all.h2d_together = known ? measured.h2d_together : slowest,
   all.d2h_together = known ? measured.d2h_together : slowest;
+  all.both_together = known ? measured.both_together : slowest, all.peers_together = measured.peers_together;
   for (int from = 0; from < devices; from++) {
     all.h2d.push_back(known ? measured.h2d[place(from)] : slowest);
     all.d2h.push_back(known ? measured.d2h[place(from)] : slowest);
@@ -50,13 +51,14 @@ std::optional<gpu::LinkRates> read(const fs::path& path, std::size_t devices) {
     json.at("h2d").get_to(rates.h2d), json.at("d2h").get_to(rates.d2h);
     json.at("latency").get_to(rates.latency), json.at("peer").get_to(rates.peer);
     json.at("h2d_together").get_to(rates.h2d_together), json.at("d2h_together").get_to(rates.d2h_together);
+    json.at("both_together").get_to(rates.both_together), json.at("peers_together").get_to(rates.peers_together);
   } catch (const nlohmann::json::exception&) {
     return {};
   }
   const auto good = [devices](const std::vector<double>& row) {
     return row.size() == devices && std::ranges::all_of(row, [](double value) { return value > 0; });
   };
-  if (!(rates.h2d_together > 0) || !(rates.d2h_together > 0)) return {};
+  if (!(rates.h2d_together > 0) || !(rates.d2h_together > 0) || !(rates.both_together > 0)) return {};
   if (!good(rates.h2d) || !good(rates.d2h) || !good(rates.latency)) return {};
   if (rates.peer.size() != devices || !std::ranges::all_of(rates.peer, good)) return {};
   return rates;
@@ -77,21 +79,24 @@ gpu::LinkRates read_or_measure(int devices, const fs::path& file) {
                             {"latency", rates.latency},
                             {"peer", rates.peer},
                             {"h2d_together", rates.h2d_together},
-                            {"d2h_together", rates.d2h_together}};
+                            {"d2h_together", rates.d2h_together},
+                            {"both_together", rates.both_together},
+                            {"peers_together", rates.peers_together}};
   keep_if_possible(file, json.dump(1) + "\n");
   return rates;
 }
 
-std::atomic<double> together_in, together_out;
+std::atomic<double> together_in, together_out, together_both, together_peers;
 
 }  // namespace
 
 gpu::LinkRates link_rates(int devices, const fs::path& file) {
   auto rates = read_or_measure(devices, file);
   together_in = rates.h2d_together, together_out = rates.d2h_together;
+  together_both = rates.both_together, together_peers = rates.peers_together;
   return rates;
 }
 
-RatesTogether rates_together() { return {together_in, together_out}; }
+RatesTogether rates_together() { return {together_in, together_out, together_both, together_peers}; }
 
 }  // namespace tessera::detail

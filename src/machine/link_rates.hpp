@@ -19,6 +19,8 @@ gpu::LinkRates link_rates(int devices, const std::filesystem::path& file);
 /// `link_rates`.
 struct RatesTogether {
   double in = 0, out = 0;
+  double both = 0;   ///< the sum of both directions at once
+  double peers = 0;  ///< what one GPU sends to all others at once
 };
 RatesTogether rates_together();
 

@@ -36,8 +36,21 @@ struct MachineRates {
 /// @throws RuntimeError if the GPU does not have enough free memory for the measurement
 void measure_gpu_rates(const Machine& machine);
 
-/// Tile operations that consist of more than a few products.
-inline constexpr std::array timed_operations{"potrf", "getrf_nopiv", "diagonal_blocks", "trsm", "trmm"};
+/// Operations that consist of more than a few products. The factorization of a panel is timed for two numbers of its
+/// columns, as a function of its rows.
+inline constexpr std::array timed_operations{"potrf",
+                                             "getrf_nopiv",
+                                             "diagonal_blocks",
+                                             "trsm",
+                                             "trmm",
+                                             "getrf 256",
+                                             "getrf 1024",
+                                             "getrf_beside_updates 256",
+                                             "getrf_beside_updates 1024",
+                                             "panel_update",
+                                             "geqrf 256",
+                                             "geqrf 1024",
+                                             "larfb"};
 /// @return  the curves of `timed_operations`
 using TimeOperations = std::map<std::string, CostCurve> (*)(const Machine& machine, char type);
 

@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "algorithms/cholesky.hpp"
 #include "algorithms/inverse.hpp"
+#include "algorithms/lu.hpp"
 #include "algorithms/lu_nopiv.hpp"
+#include "algorithms/qr.hpp"
 #include "algorithms/triangular.hpp"
 #include "algorithms/triangular_panels.hpp"
 #include "common/of_type.hpp"
@@ -19,8 +22,8 @@ namespace tessera::plan {
 
 /// One way to cut a call into tiles or panels.
 struct Candidate {
-  Index tile = 0;   ///< order of the diagonal tiles
-  Index width = 0;  ///< of the tiles of B, across its independent columns; only for triangular calls
+  Index tile = 0;   ///< order of the diagonal tiles; rows of a tile for LU with pivoting
+  Index width = 0;  ///< of the tiles of B, across its independent columns, or of the panels of a factorization
   int gpus = 1;     ///< number of GPUs used, counted from GPU 0
   /// Only for a triangle on the left. If panels exist, B is cut into panels `width` wide and the triangle into panels
   /// `tile` wide.
@@ -55,26 +58,91 @@ struct Cholesky {
   }
 };
 
-/// A = L U of an m×n matrix, without pivoting.
-struct LuNoPiv {
+/// A factorization of an m×n matrix.
+struct OfRectangle {
   using Candidate = plan::Candidate;
   char type;  ///< of the elements: s, d, c or z
   Index m, n;
 
   Index order() const { return std::min(m, n); }
   Index columns() const { return n; }
-  detail::TileExtents task(const Candidate& chosen) const { return task_of(chosen, order(), columns()); }
-  double flops() const {
+  double multiply_adds() const {  ///< of LU
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), order = std::min(rows, columns);
-    return flops_of_multiply_add(type) *
-           (rows * columns * order - (rows + columns) * order * order / 2 + order * order * order / 3);
+    return rows * columns * order - (rows + columns) * order * order / 2 + order * order * order / 3;
   }
+};
+
+/// A = L U, without pivoting.
+struct LuNoPiv : OfRectangle {
+  detail::TileExtents task(const Candidate& chosen) const { return task_of(chosen, order(), columns()); }
+  double flops() const { return flops_of_multiply_add(type) * multiply_adds(); }
   void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
     const Outline A(graph, m, n, chosen.tile, chosen.tile, type);
     const tile::FullView tiles(A, {detail::owner_grid(chosen.gpus), A.mt(), A.nt(), detail::Part::All});
     Rehearse sink(graph, true);
     tile::Ops<Rehearse> to(machine, sink, type);
     algorithms::getrf_nopiv(to, tiles, Uplo::Lower, nullptr, {});
+  }
+};
+
+/// A = P⁻¹ L U, with partial pivoting, in panels of tiles that are `Candidate::tile` tall and `width` wide.
+struct Lu : OfRectangle {
+  detail::TileExtents task(const Candidate& chosen) const {
+    const Index width = std::min(chosen.width, order());
+    return {m, width, width};
+  }
+  double flops() const { return flops_of_multiply_add(type) * multiply_adds(); }
+  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
+    const Outline A(graph, m, n, chosen.tile, chosen.width, type);
+    std::vector<starpu_data_handle_t> pivots;
+    for (Index k = 0; k * chosen.width < order(); k++)
+      pivots.push_back(as_handle(graph.add_temporary(static_cast<double>(chosen.width) * sizeof(int))));
+    Rehearse sink(graph, false);
+    algorithms::PanelOps<Rehearse> to(machine, sink, chosen.gpus, A, {pivots, A.nb()});
+    to.request(sink);
+    algorithms::getrf(to, nullptr);
+  }
+};
+
+/// The reflectors of a QR factorization that is only rehearsed: see detail::ReflectorTiles.
+class ReflectorOutline {
+ public:
+  /// @param panel  columns of a panel
+  /// @param all    number of reflectors
+  ReflectorOutline(Graph& graph, Index all, Index panel, char type)
+      : all_(all), panel_(panel), first_(static_cast<int>(graph.tiles.size())) {
+    for (Index k = 0; k < panels(); k++) {
+      const double order = static_cast<double>(count(k)), size = static_cast<double>(size_of(type));
+      graph.add_temporary(order * size), graph.add_temporary(2 * order * order * size);
+    }
+  }
+
+  Index panels() const noexcept { return detail::divide_up(all_, panel_); }
+  Index panel() const noexcept { return panel_; }
+  Index count(Index k) const noexcept { return std::min(panel_, all_ - k * panel_); }
+  starpu_data_handle_t factors(Index k) const { return as_handle(first_ + static_cast<int>(2 * k)); }
+  starpu_data_handle_t block(Index k) const { return as_handle(first_ + static_cast<int>(2 * k + 1)); }
+  void release_block(Index /*k*/) {}
+
+ private:
+  Index all_, panel_;
+  int first_;
+};
+
+/// A = Q R, in panels of full height.
+struct Qr : OfRectangle {
+  detail::TileExtents task(const Candidate& chosen) const {
+    const Index width = std::min(chosen.width, order());
+    return {m, width, width};
+  }
+  double flops() const { return 2 * flops_of_multiply_add(type) * multiply_adds(); }
+  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
+    const Outline A(graph, m, n, m, chosen.width, type);
+    ReflectorOutline reflectors(graph, order(), A.nb(), type);
+    Rehearse sink(graph, false);
+    algorithms::QrOps<Rehearse, ReflectorOutline> to(machine, sink, chosen.gpus, A, reflectors);
+    to.request();
+    algorithms::geqrf(to, false);
   }
 };
 
@@ -119,7 +187,7 @@ struct Triangular {
                  across = std::ceil(wide / width), used = chosen.gpus;
     const auto task = [&](const char* operation, double part) {
       const double flops = model.flops_per_multiply_add * part * tile * width * tile;
-      return gpu.task_seconds(operation, flops, model.element_size);
+      return gpu.task_seconds(operation, {flops}, model.element_size);
     };
     const double sharers = std::max(1.0, std::floor(used / across));  // GPUs that share a tile column
     const double column = rows * (rows - 1) / 2 * task("gemm", 1) / sharers +

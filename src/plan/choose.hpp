@@ -34,17 +34,17 @@ class Search {
       : model_(model), machine_(machine), call_(call) {}
 
   /// @param estimate  predicted seconds, the primary sort key; if 0 for all, the number of operations decides
-  /// @param gain      the factor by which it must be faster than others; 0: that of its GPUs
-  void add(const Candidate& candidate, double estimate = 0, double gain = 0) {
+  /// @param gain      the factor by which it must be faster than others, besides that of its GPUs
+  void add(const Candidate& candidate, double estimate = 0, double gain = 1) {
     const auto task = call_.task(candidate);
     const double flops = model_.flops_per_multiply_add * static_cast<double>(task.m) * static_cast<double>(task.n) *
                          static_cast<double>(task.k),
                  tasks = call_.flops() / flops;
     double rate = 0;
     for (int gpu = 0; gpu < candidate.gpus; gpu++)
-      rate += 1 / model_.gpus[index(gpu)].task_seconds("gemm", flops, model_.element_size);
+      rate += 1 / model_.gpus[index(gpu)].task_seconds("gemm", {flops}, model_.element_size);
     const double worse =
-        (gain > 0 ? gain : handicap(candidate.gpus)) * std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0)));
+        gain * handicap(candidate.gpus) * std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0)));
     candidates_.push_back({candidate, tasks / rate * worse, tasks, estimate * worse, worse});
   }
 

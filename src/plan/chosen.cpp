@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "chosen.hpp"
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <mutex>
@@ -9,6 +10,7 @@
 
 #include "common/of_type.hpp"
 #include "tiling/planning.hpp"
+#include "tiling/tile_size.hpp"
 
 namespace tessera::plan {
 
@@ -101,6 +103,35 @@ Search<Triangular> search_triangular(const Machine& model, const detail::Machine
   return search;
 }
 
+/// @param height  (width): rows of a tile
+template <typename Call, typename Height>
+Search<Call> search_panels(const Machine& model, const detail::Machine& machine, const Call& call, Height height,
+                           double bytes) {
+  Search<Call> search(model, machine, call);
+  for (int gpus = 1; gpus <= machine.gpu_count(); gpus++)
+    for (const Index width : tiles) {
+      const Candidate candidate{height(width), width, gpus};
+      const bool is_legal = detail::panel_fits(detail::machine_model(machine, call.type), call.m, width);
+      if (is_legal && !too_large(width, call.order()) && fits(model, candidate, bytes)) search.add(candidate);
+    }
+  return search;
+}
+
+/// @param factorization  the operation on a panel
+/// @param height         (width): rows of a tile
+template <typename Call, typename Height>
+std::optional<Choice> choose_panels(const detail::Machine& machine, const char* factorization, const Call& call,
+                                    Height height) {
+  const double bytes = element_size(call.type) * static_cast<double>(call.m) * static_cast<double>(call.n);
+  const auto* const model = model_for(machine, call.type, bytes);
+  const auto is_timed = [&](const Gpu& gpu) { return gpu.panels.contains(factorization); };
+  if (model == nullptr || !std::ranges::all_of(model->gpus, is_timed)) return std::nullopt;
+  return memory<Candidate>().find(
+      machine,
+      {factorization[2], call.type, 0, call.m, call.n, 0, 0, machine.gpus, machine.gpu_memory, machine.operands},
+      [&] { return search_panels(*model, machine, call, height, bytes); });
+}
+
 /// What the formulas would choose, which others must clearly surpass, and what they compare with it.
 Search<Sums> search_sums(const Machine& model, const detail::Machine& machine, const Sums& call,
                          const CompareTiles& compare, double bytes) {
@@ -110,7 +141,7 @@ Search<Sums> search_sums(const Machine& model, const detail::Machine& machine, c
     for (bool first = gpus == all; auto& [plan, seconds] : compare(gpus)) {
       const bool fits = model.memory <= 0 || bytes <= detail::most_of_memory * model.memory * gpus;
       const bool by_formula = std::exchange(first, false);
-      if (fits && by_formula) search.add(plan, 0, 1);
+      if (fits && by_formula) search.add(plan, 0);
       else if (fits) search.add(plan, seconds, clear_gain_of_sums);
     }
   return search;
@@ -145,10 +176,20 @@ std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, char type,
   const double bytes = element_size(type) * static_cast<double>(m) * static_cast<double>(n);
   const auto* const model = model_for(machine, type, bytes);
   if (model == nullptr) return std::nullopt;
-  const LuNoPiv call{type, m, n};
+  const LuNoPiv call{{type, m, n}};
   return memory<Candidate>().find(machine,
                                   {'l', type, 0, m, n, 0, 0, machine.gpus, machine.gpu_memory, machine.operands},
                                   [&] { return search_square(*model, machine, call, std::max(m, n), bytes); });
+}
+
+std::optional<Choice> choose_lu(const detail::Machine& machine, char type, Index m, Index n) {
+  return choose_panels(machine, "getrf", Lu{{type, m, n}}, [&](Index width) {
+    return detail::choose_lu_panel(detail::machine_model(machine, type), m, std::min(m, n), width).m;
+  });
+}
+
+std::optional<Choice> choose_qr(const detail::Machine& machine, char type, Index m, Index n) {
+  return choose_panels(machine, "geqrf", Qr{{type, m, n}}, [m](Index /*width*/) { return m; });
 }
 
 std::optional<Choice> choose_triangular(const detail::Machine& machine, char type, Side side, bool inverse, Index order,

@@ -21,6 +21,10 @@ namespace tessera::plan {
 
 std::optional<Choice> choose_cholesky(const detail::Machine& machine, char type, Index n);
 std::optional<Choice> choose_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n);
+/// In panels of `Choice::candidate.width` columns, with partial pivoting. Also empty if panels were not timed.
+std::optional<Choice> choose_lu(const detail::Machine& machine, char type, Index m, Index n);
+/// The same for QR.
+std::optional<Choice> choose_qr(const detail::Machine& machine, char type, Index m, Index n);
 /// @param columns  of B, as if the triangle were on its left
 /// @param panels   candidates that cut the call into panels
 std::optional<Choice> choose_triangular(const detail::Machine& machine, char type, Side side, bool inverse, Index order,

@@ -5,12 +5,14 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <tessera/types.hpp>
 
+#include "machine.hpp"
 #include "machine/machine.hpp"
 #include "tile/stored.hpp"
 #include "tile/tile.hpp"
@@ -42,23 +44,38 @@ struct Operation {
   int kind;  ///< index into Graph::kinds
   double flops;
   int owner;   ///< the GPU that the algorithm assigns it to
-  int output;  ///< the tile that it writes
+  int output;  ///< the tile that it writes, or the first one
   bool reads_output;
   std::array<int, 3> inputs{-1, -1, -1};
-  double products = 0;  ///< flops of its matrix products
+  double products = 0;     ///< flops of its matrix products, as far as these are counted separately
+  PanelWork panel = {};    ///< of an operation on a panel
+  int first = 0, end = 0;  ///< its further tiles, in Graph::further
+
+  TaskWork work() const { return {flops, products, panel}; }
+};
+
+/// A tile of an operation on more tiles than `Operation` has room for.
+struct FurtherTile {
+  int tile;
+  bool writes, reads;
 };
 
 /// The operations of a call in the order of submission.
 struct Graph {
   std::vector<TileSizes> tiles;
   std::vector<Operation> operations;
+  std::vector<FurtherTile> further;           ///< of operations on panels
   std::vector<std::string_view> kinds;        ///< names of operations
   std::vector<std::pair<int, int>> requests;  ///< tiles requested at the start, each with its GPU
   int operands = detail::in_host_memory;      ///< where the operands are, as in detail::Machine
   detail::OwnerGrid owners{1, 1};             ///< of the operands' tiles, if they are on their owners
 
   int add(TileSizes tile) { return tiles.push_back(tile), static_cast<int>(tiles.size()) - 1; }
-  void clear() { tiles.clear(), operations.clear(), kinds.clear(), requests.clear(); }
+  int add_temporary(double bytes) { return add({.bytes = bytes, .column = bytes, .temporary = true}); }
+  void clear() { tiles.clear(), operations.clear(), further.clear(), kinds.clear(), requests.clear(); }
+  std::span<const FurtherTile> further_of(const Operation& operation) const {
+    return std::span(further).subspan(index(operation.first), index(operation.end - operation.first));
+  }
 };
 
 /// The outline of a matrix, for rehearsals of algorithms.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "machine.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace tessera::plan {
@@ -14,12 +16,46 @@ int passes(std::string_view operation) {
 
 }  // namespace
 
-double Gpu::task_seconds(const char* operation, double flops, double element_size, double products) const {
-  if (const int count = passes(operation); count > 0) return overhead + count * element_size * flops / memory_rate;
+double PanelTimes::seconds(double rows, double columns) const {
+  const auto of_column = [rows](const detail::CostCurve& curve) {
+    const auto& points = curve.points();
+    if (rows <= points.front().amount) return points.front().seconds;
+    if (rows <= points.back().amount || points.size() < 2) return curve.seconds(std::min(rows, points.back().amount));
+    const auto &before = points[points.size() - 2], &last = points.back();
+    return last.seconds + (rows - last.amount) * (last.seconds - before.seconds) / (last.amount - before.amount);
+  };
+  const auto wider = curves_.lower_bound(columns);
+  if (wider == curves_.begin()) return columns * of_column(wider->second);
+  const auto& narrower = *std::prev(wider);
+  const double seconds = of_column(narrower.second);
+  if (wider == curves_.end()) return columns * seconds;
+  const double part = (columns - narrower.first) / (wider->first - narrower.first);
+  return columns * (seconds + part * (of_column(wider->second) - seconds));
+}
+
+/// Of a panel, and of the updates beside it.
+/// @param exchanges  seconds in which the updates move rows
+double Gpu::factorization_seconds(const char* operation, const TaskWork& work, double exchanges) const {
+  const auto of = [&](const char* name) {
+    return panels.find(name)->second.seconds(work.panel.rows, work.panel.columns);
+  };
+  if (work.products == 0) return of(operation);
+  const double products = (kernels.find("gemm")->second.seconds(work.products) + exchanges) / products_beside,
+               beside = of("getrf_beside_updates");
+  return products >= beside ? products : products + (1 - products / beside) * of("getrf");  // the rest runs alone
+}
+
+double Gpu::task_seconds(const char* operation, const TaskWork& work, double element_size) const {
+  if (const int count = passes(operation); count > 0) return overhead + count * element_size * work.flops / memory_rate;
+  constexpr double sector = 32;  // bytes that a GPU reads and writes for a single element of a row
+  const double exchanges = 2 * std::max(sector, element_size) * work.panel.moved / memory_rate;
+  if (std::string_view(operation) == "laswp") return overhead + exchanges;
+  if (work.panel.columns > 0) return overhead + factorization_seconds(operation, work, exchanges);
   const auto& product = kernels.find("gemm")->second;
   const auto own = kernels.find(operation);
-  if (own == kernels.end() || (products > 0 && !steps_have_parts)) return overhead + product.seconds(flops);
-  return overhead + own->second.seconds(flops - products) + product.seconds(products);
+  if (own == kernels.end() || (work.products > 0 && !steps_have_parts))
+    return overhead + exchanges + product.seconds(work.flops);
+  return overhead + exchanges + own->second.seconds(work.flops - work.products) + product.seconds(work.products);
 }
 
 }  // namespace tessera::plan

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/types.hpp>
@@ -23,29 +24,60 @@ struct ColumnTimes {
   detail::CostCurve idle, computing;  ///< while the GPU is idle, and while it computes; empty: at the rate of the link
 };
 
+/// What a task does to a panel.
+struct PanelWork {
+  double rows = 0, columns = 0;  ///< of the panel that it factorizes; 0: none
+  double moved = 0;              ///< elements that it writes to other rows
+};
+
+/// What determines the time of a task.
+struct TaskWork {
+  double flops;         ///< elements for a memory-bound operation
+  double products = 0;  ///< flops of its matrix products, as far as these are counted separately
+  PanelWork panel = {};
+};
+
+/// Seconds of a column of a panel that is factorized.
+class PanelTimes {
+ public:
+  /// @param columns  of the panel
+  /// @param by_rows  seconds of a column, as a function of the panel's rows
+  void add(double columns, detail::CostCurve by_rows) { curves_[columns] = std::move(by_rows); }
+  /// Seconds of a panel.
+  double seconds(double rows, double columns) const;
+
+ private:
+  std::map<double, detail::CostCurve> curves_;  ///< by the columns of a panel
+};
+
 /// A GPU and its link to the host.
 struct Gpu {
   std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation: seconds by flops; always has gemm
-  double memory_rate = 0;                            ///< bandwidth of the GPU's memory [bytes/s]
-  double overhead = 0;                               ///< of a task, on top of its kernel [s]
-  double in_rate = 0, out_rate = 0;                  ///< [bytes/s]
-  double latency = 0;                                ///< of a copy [s]
-  bool half_duplex = false;                          ///< whether copies in both directions share the link
+  std::map<std::string, PanelTimes> panels;          ///< by factorization of a panel; empty: not known
+  double products_beside = 1;        ///< rate of products while a panel is factorized, relative to their rate alone
+  double memory_rate = 0;            ///< bandwidth of the GPU's memory [bytes/s]
+  double overhead = 0;               ///< of a task, on top of its kernel [s]
+  double in_rate = 0, out_rate = 0;  ///< [bytes/s]
+  double latency = 0;                ///< of a copy [s]
+  bool half_duplex = false;          ///< whether copies in both directions share the link
   ColumnTimes in, out;
   bool alike_first = true;  ///< whether it is of the same kind as GPU 0
   /// Whether a panel step is timed as its triangle plus its products. For described GPUs it is timed as a product.
   bool steps_have_parts = false;
 
   /// Seconds of a task.
-  /// @param element_size  bytes; a memory-bound operation counts elements as flops
-  /// @param products      flops of the task's matrix products
-  double task_seconds(const char* operation, double flops, double element_size, double products = 0) const;
+  /// @param element_size  bytes
+  double task_seconds(const char* operation, const TaskWork& work, double element_size) const;
+
+ private:
+  double factorization_seconds(const char* operation, const TaskWork& work, double exchanges) const;
 };
 
 /// A link that several GPUs share for their copies.
 struct SharedLink {
   unsigned gpus = 0;       ///< bit mask
   double in = 0, out = 0;  ///< [bytes/s]
+  double both = 0;         ///< the sum of both directions at once [bytes/s]; 0: no further limit
 };
 
 struct PeerLink {
@@ -60,9 +92,10 @@ struct Machine {
   std::vector<Gpu> gpus;
   std::vector<SharedLink> shared;
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
-  double staging = 0;  ///< rate of all copies from and to pageable memory together, which the same
-                       ///< threads pass through buffers [bytes/s]; 0: unknown
-  double memory = 0;   ///< bytes that tiles may fill on each GPU; 0: unknown
+  double peers_together = 0;  ///< of all direct links of a GPU in one direction [bytes/s]; 0: as fast as each of them
+  double staging = 0;         ///< rate of all copies from and to pageable memory together, which the same
+                              ///< threads pass through buffers [bytes/s]; 0: unknown
+  double memory = 0;          ///< bytes that tiles may fill on each GPU; 0: unknown
   double element_size = 8, flops_per_multiply_add = 2;
   bool blocked_triangles = true;  ///< whether GPUs invert the diagonal blocks of triangles
   RuntimeCosts runtime;

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <numeric>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -46,6 +47,7 @@ std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates, d
       {"getrf_nopiv", by_rows(rates.gpu, cube(1.0 / 3))},
       {"diagonal_blocks", by_rows(rates.gpu, [=](double order) { return multiply_add * order * block * block; })}};
   for (const auto& [operation, tasks] : rates.operations) {
+    if (operation.find(' ') != std::string::npos) continue;  // see panels_of
     auto points = tasks.points();
     for (auto& point : points) point.seconds -= std::min(unmeasured.task_overhead, point.seconds / 2);
     // A smaller task takes no longer than a larger one, except when its measurement was disturbed.
@@ -54,6 +56,21 @@ std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates, d
     if (!points.empty()) kernels[operation] = CostCurve(std::move(points));
   }
   return kernels;
+}
+
+/// Times of factorizations of panels.
+std::map<std::string, PanelTimes> panels_of(const detail::MachineRates& rates) {
+  std::map<std::string, PanelTimes> panels;
+  for (const auto& [name, tasks] : rates.operations) {
+    const auto space = name.find(' ');
+    if (space == std::string::npos) continue;
+    const double columns = std::stod(name.substr(space));
+    auto points = tasks.points();
+    for (auto& point : points)
+      point.seconds = std::max(point.seconds - unmeasured.task_overhead, point.seconds / 2) / columns;
+    panels[name.substr(0, space)].add(columns, CostCurve(std::move(points)));
+  }
+  return panels;
 }
 
 /// Bandwidth between two memory nodes according to StarPU [bytes/s].
@@ -70,6 +87,7 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
   model.runtime = unmeasured.runtime;
   Gpu gpu;
   gpu.kernels = kernels_of(rates, model.flops_per_multiply_add);
+  gpu.panels = panels_of(rates), gpu.products_beside = unmeasured.products_beside;
   gpu.steps_have_parts = true;
   gpu.overhead = unmeasured.task_overhead, gpu.memory_rate = rates.memory;
   gpu.in = gpu.out = {rates.idle_column, rates.column};
@@ -91,7 +109,7 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
                                        [](double sum, const Gpu& each) { return sum + each.in_rate; });
   model.staging = 1e9 * detail::copying_threads(model.gpus.size(), 1e-9 * links).rate;
   if (const auto together = detail::rates_together(); together.in > 0)
-    model.shared.push_back({~0U, together.in, together.out});
+    model.shared.push_back({~0U, together.in, together.out, together.both}), model.peers_together = together.peers;
   return model;
 }
 

@@ -26,6 +26,17 @@ Gpu describe(const simulation::Machine& machine, int number, char type) {
     for (auto& point : points) point.seconds *= kind.types.at(type);
     model.kernels[operation] = detail::CostCurve(std::move(points));
   }
+  if (const auto& panels = kind.panels) {
+    const auto add = [&](const char* operation, const detail::CostCurve& by_rows) {
+      constexpr double any = 1;  // a column takes as long in a panel of any width
+      model.panels[operation].add(any, by_rows);
+    };
+    add("getrf", panels->alone), add("geqrf", panels->alone);
+    if (panels->beside) {
+      add("getrf_beside_updates", panels->beside->columns);
+      model.products_beside = panels->beside->products;
+    }
+  }
   model.memory_rate = kind.memory_rate, model.overhead = kind.task_overhead;
   model.in_rate = gpu.in, model.out_rate = gpu.out, model.latency = gpu.latency, model.half_duplex = gpu.half_duplex;
   model.in = columns(kind.in), model.out = columns(kind.out);
@@ -49,9 +60,10 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
                      link.way == simulation::PeerLink::Way::Bus});
     }
   }
+  model.peers_together = machine.peers_together;
   if (machine.staging) model.staging = machine.staging->rate;
   for (const auto& link : machine.shared) {
-    SharedLink shared{0, link.in, link.out};
+    SharedLink shared{0, link.in, link.out, link.both};
     for (std::size_t i = 0; i < gpus.size(); i++)
       if (link.contains(gpus[i])) shared.gpus |= 1U << i;
     if (shared.gpus != 0) model.shared.push_back(shared);

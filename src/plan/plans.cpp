@@ -137,4 +137,26 @@ Plan plan_lu_nopiv(const Machine& machine, char type, Index m, Index n) {
   return plan_square_tiles(machine, chosen, model.bytes(m, n));
 }
 
+/// The panels that a rehearsal chose for an m×n matrix.
+Plan plan_chosen_panels(const Machine& machine, char type, Index m, Index n, const plan::Choice& choice) {
+  const auto& chosen = choice.candidate;
+  auto plan = plan_panels(machine, type, m, n, {chosen.tile, chosen.width, chosen.width}, chosen.gpus);
+  plan.seconds = choice.seconds;
+  plan.reason = "shortest predicted time: " + std::to_string(divide_up(std::min(m, n), chosen.width)) + " panels for " +
+                std::to_string(chosen.gpus) + (chosen.gpus > 1 ? " GPUs" : " GPU");
+  return plan;
+}
+
+Plan plan_getrf(const Machine& machine, char type, Index m, Index n) {
+  const auto choice = machine.tile > 0 ? std::nullopt : plan::choose_lu(machine, type, m, n);
+  if (choice) return plan_chosen_panels(machine, type, m, n, *choice);
+  return plan_lu(machine, type, m, n, machine.has_cuda() ? machine.cuda_gpus : 0);
+}
+
+Plan plan_geqrf(const Machine& machine, char type, Index m, Index n) {
+  // The panel of a matrix that is much taller than wide is factorized in another way, which is not timed.
+  const auto choice = machine.tile > 0 || is_tall_for_qr(m, n) ? std::nullopt : plan::choose_qr(machine, type, m, n);
+  return choice ? plan_chosen_panels(machine, type, m, n, *choice) : plan_qr(machine, type, m, n);
+}
+
 }  // namespace tessera::detail

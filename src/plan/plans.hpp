@@ -32,4 +32,10 @@ Plan plan_cholesky(const Machine& machine, char type, Index n);
 /// A plan for the LU factorization of an m×n matrix without pivoting, in square tiles.
 Plan plan_lu_nopiv(const Machine& machine, char type, Index m, Index n);
 
+/// A plan for the LU factorization of an m×n matrix with partial pivoting, in panels.
+Plan plan_getrf(const Machine& machine, char type, Index m, Index n);
+
+/// A plan for the QR factorization of an m×n matrix, in panels of full height.
+Plan plan_geqrf(const Machine& machine, char type, Index m, Index n);
+
 }  // namespace tessera::detail

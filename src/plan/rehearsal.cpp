@@ -28,30 +28,30 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
     (home == detail::in_host_memory ? host_[t] : at(static_cast<int>(t), home)) = 0;
   }
   requested_.assign(tiles, 0), first_waiter_.assign(tiles, -1);
-  shared_in_.assign(machine.shared.size(), 0), shared_out_ = shared_in_;
+  shared_in_.assign(machine.shared.size(), 0), shared_out_ = shared_both_ = shared_in_;
   pair_.assign(index(gpus_ * gpus_), 0);
   home_.assign(tiles, -1), writes_left_.assign(tiles, 0), writer_.assign(tiles, -1), reader_.assign(tiles, -1);
   pending_.assign(operations, 1), first_follower_.assign(operations, -1), complete_.assign(operations, never);
   followers_.reserve(3 * operations);
   known_.resize(graph.kinds.size());
   for (int gpu = 0; gpu < gpus; gpu++) alike_ = alike_ && machine.gpus[index(gpu)].alike_first;
-  for (const auto& added : graph.operations) writes_left_[index(added.output)]++;
+  for (const auto& added : graph.operations) for_each_output(added, [&](int tile) { writes_left_[index(tile)]++; });
   auto later = writes_left_;  // writes of each tile by operations that are not added yet
   for (int number = 0; number < static_cast<int>(operations); number++) {
     const auto& added = operation(number);
-    for (const int tile : added.inputs) {
-      if (tile < 0) continue;
+    for_each_input(added, [&](int tile) {
       follows(writer_[index(tile)], number);
-      if (later[index(tile)] == 0) continue;
+      if (later[index(tile)] == 0) return;
       readers_.emplace_back(number, std::exchange(reader_[index(tile)], static_cast<int>(readers_.size())));
-    }
-    follows(std::exchange(writer_[index(added.output)], number), number);
-    for (int i = std::exchange(reader_[index(added.output)], -1); i >= 0; i = readers_[index(i)].second)
-      follows(readers_[index(i)].first, number);
-    later[index(added.output)]--;
-    auto& tile_home = home_[index(added.output)];
-    if (tile_home < 0) tile_home = std::clamp(added.owner, 0, gpus - 1);
-    of(tile_home).unfinished++;
+    });
+    for_each_output(added, [&](int tile) {
+      follows(std::exchange(writer_[index(tile)], number), number);
+      for (int i = std::exchange(reader_[index(tile)], -1); i >= 0; i = readers_[index(i)].second)
+        follows(readers_[index(i)].first, number);
+      later[index(tile)]--;
+      if (home_[index(tile)] < 0) home_[index(tile)] = std::clamp(added.owner, 0, gpus - 1);
+    });
+    of(home(number)).unfinished++;
   }
 }
 
@@ -66,8 +66,7 @@ double Rehearsal::seconds(const Operation& operation, int gpu) {
   auto& known = known_[index(operation.kind)][index(gpu)];
   if (known.flops != operation.flops) {
     const auto* const name = graph_.kinds[index(operation.kind)].data();
-    known = {operation.flops,
-             machine_.gpus[index(gpu)].task_seconds(name, operation.flops, machine_.element_size, operation.products)};
+    known = {operation.flops, machine_.gpus[index(gpu)].task_seconds(name, operation.work(), machine_.element_size)};
   }
   return known.seconds;
 }
@@ -75,15 +74,13 @@ double Rehearsal::seconds(const Operation& operation, int gpu) {
 /// Uses the estimate of the policy.
 double Rehearsal::seconds_to_fetch(const Operation& operation, int gpu) const {
   double seconds = 0;
-  const auto add = [&](int tile) {
-    if (tile < 0 || is_on(tile, gpu) || will_be_on(tile, gpu)) return;
+  for_each_read(operation, [&](int tile) {
+    if (is_on(tile, gpu) || will_be_on(tile, gpu)) return;
     double rate = machine_.gpus[index(gpu)].in_rate;
     for (int peer = 0; peer < gpus_; peer++)
       if (is_on(tile, peer) || will_be_on(tile, peer)) rate = std::max(rate, machine_.peer(peer, gpu).rate);
     seconds += graph_.tiles[index(tile)].bytes / rate;
-  };
-  for (const int tile : operation.inputs) add(tile);
-  if (operation.reads_output) add(operation.output);
+  });
   return seconds;
 }
 
@@ -205,9 +202,7 @@ bool Rehearsal::reserve(int gpu) {
   if (number < 0) return false;
   state.station.insert(std::ranges::upper_bound(state.station, number), number);
   const auto& reserved = operation(number);
-  for (const int tile : reserved.inputs)
-    if (tile >= 0) request(tile, gpu, number);
-  if (reserved.reads_output) request(reserved.output, gpu, number);
+  for_each_read(reserved, [&](int tile) { request(tile, gpu, number); });
   complete_[index(number)] = complete_at(reserved, gpu);
   state.start = std::min(state.start, complete_[index(number)]);
   return true;
@@ -223,9 +218,8 @@ void Rehearsal::reserve_all() {
 /// When all inputs of an operation will be on a GPU, as far as is known.
 double Rehearsal::complete_at(const Operation& reserved, int gpu) {
   double last = 0;
-  for (const int tile : reserved.inputs)
-    if (tile >= 0) last = std::max(last, at(tile, gpu));
-  return reserved.reads_output ? std::max(last, at(reserved.output, gpu)) : last;
+  for_each_read(reserved, [&](int tile) { last = std::max(last, at(tile, gpu)); });
+  return last;
 }
 
 /// Updates when the reserved operations of a GPU can start.
@@ -261,11 +255,12 @@ void Rehearsal::begin(int gpu) {
 void Rehearsal::end(int gpu) {
   auto& state = of(gpu);
   const int number = std::exchange(state.running, -1);
-  const int tile = operation(number).output;
   state.unfinished--, finished_++;
-  for (int other = 0; other < gpus_; other++) at(tile, other) = never;
-  at(tile, gpu) = now_, host_[index(tile)] = never;
-  if (--writes_left_[index(tile)] == 0) bring_home(tile, gpu);
+  for_each_output(operation(number), [&](int tile) {
+    for (int other = 0; other < gpus_; other++) at(tile, other) = never;
+    at(tile, gpu) = now_, host_[index(tile)] = never;
+    if (--writes_left_[index(tile)] == 0) bring_home(tile, gpu);
+  });
   for (int i = first_follower_[index(number)]; i >= 0;) {
     const auto [follower, next] = followers_[index(i)];
     if (--pending_[index(follower)] == 0) becomes_ready(follower);

@@ -56,6 +56,7 @@ class Rehearsal {
     double busy_until = 0, busy = 0;
     double in = 0, out = 0;                ///< when the link is free
     double copies_in = 0, copies_out = 0;  ///< seconds in which it copied
+    double sent = 0, received = 0;         ///< when its links to other GPUs have passed all copies
     double thread_until = 0;               ///< when the thread that drives the GPU has begun the copies to the host
     double start = never;                  ///< when it can be handed a reserved operation
     double popped_at = 0;
@@ -83,9 +84,11 @@ class Rehearsal {
   bool will_be_on(int tile, int gpu) const { return (requested_[static_cast<std::size_t>(tile)] >> gpu & 1U) != 0; }
   double begins_copy(int tile) const;
   double copy_seconds(int tile, int gpu, bool in, double start) const;
-  double through_shared(int gpu, bool in, double start, double end, double bytes);
+  double after(double& clock, double bytes, double rate) const;
+  double through_direct(int from, int to, double end, double bytes);
+  double through_shared(int gpu, bool in, double end, double bytes);
   int sender_on_bus(int tile, int gpu) const;
-  double through_staging(double start, double end, double bytes);
+  double through_staging(double end, double bytes);
   void copy_to_host(int tile, int gpu, double from);
   void bring_home(int tile, int gpu);
   void copy_from_host(int tile, int gpu);
@@ -99,6 +102,28 @@ class Rehearsal {
   // rehearsal.cpp
   GpuState& of(int gpu) { return state_[static_cast<std::size_t>(gpu)]; }
   const Operation& operation(int number) const { return graph_.operations[static_cast<std::size_t>(number)]; }
+  /// The tiles that an operation reads but does not write.
+  template <typename Use>
+  void for_each_input(const Operation& operation, Use use) const {
+    for (const int tile : operation.inputs)
+      if (tile >= 0) use(tile);
+    for (const auto& further : graph_.further_of(operation))
+      if (!further.writes) use(further.tile);
+  }
+  template <typename Use>
+  void for_each_output(const Operation& operation, Use use) const {
+    use(operation.output);
+    for (const auto& further : graph_.further_of(operation))
+      if (further.writes) use(further.tile);
+  }
+  /// The tiles that an operation needs.
+  template <typename Use>
+  void for_each_read(const Operation& operation, Use use) const {
+    for_each_input(operation, use);
+    if (operation.reads_output) use(operation.output);
+    for (const auto& further : graph_.further_of(operation))
+      if (further.writes && further.reads) use(further.tile);
+  }
   int home(int number) const { return home_[static_cast<std::size_t>(operation(number).output)]; }
   double seconds(const Operation& operation, int gpu);
   double seconds_to_fetch(const Operation& operation, int gpu) const;
@@ -133,7 +158,7 @@ class Rehearsal {
   std::vector<unsigned> requested_;  ///< GPUs to which a tile will be copied
   std::vector<int> first_waiter_;    ///< head of a list: GPUs waiting until a copy of this tile has started
   std::vector<Waiter> waiters_;
-  std::vector<double> shared_in_, shared_out_, pair_;
+  std::vector<double> shared_in_, shared_out_, shared_both_, pair_;
   double staging_ = 0;                                     ///< when the threads that stage copies are free
   std::vector<int> home_, writes_left_, writer_, reader_;  ///< per tile; writer and reader: the last ones
   std::vector<int> pending_, first_follower_;  ///< per operation; what it waits for, including its own submission

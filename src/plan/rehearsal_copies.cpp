@@ -25,23 +25,38 @@ double Rehearsal::copy_seconds(int tile, int gpu, bool in, double start) const {
   return idle + (still + (1 - still) * so_far) * (computing - idle);
 }
 
+/// Adds a copy to those that share a link. A copy that starts later does not keep others from using the link until
+/// then.
+/// @param clock  when the link could have passed all of them
+/// @return       the same with this copy
+double Rehearsal::after(double& clock, double bytes, double rate) const {
+  return clock = std::max(clock, now_) + bytes / rate;
+}
+
 /// @return  the end of a copy, taking into account links that other GPUs share
-double Rehearsal::through_shared(int gpu, bool in, double start, double end, double bytes) {
+double Rehearsal::through_shared(int gpu, bool in, double end, double bytes) {
   auto& clocks = in ? shared_in_ : shared_out_;
   for (std::size_t i = 0; i < machine_.shared.size(); i++) {
     const auto& link = machine_.shared[i];
     if ((link.gpus >> gpu & 1U) == 0) continue;
-    clocks[i] = std::max(clocks[i], start) + bytes / (in ? link.in : link.out);
-    end = std::max(end, clocks[i]);
+    end = std::max(end, after(clocks[i], bytes, in ? link.in : link.out));
+    if (link.both > 0) end = std::max(end, after(shared_both_[i], bytes, link.both));
   }
   return end;
 }
 
+/// @return  the end of a direct copy, taking into account other copies of the same GPUs
+double Rehearsal::through_direct(int from, int to, double end, double bytes) {
+  if (machine_.peers_together <= 0) return end;
+  const double sent = after(of(from).sent, bytes, machine_.peers_together),
+               received = after(of(to).received, bytes, machine_.peers_together);
+  return std::max({end, sent, received});
+}
+
 /// @return  the end of a copy, taking into account the threads that stage copies of all GPUs in both directions
-double Rehearsal::through_staging(double start, double end, double bytes) {
+double Rehearsal::through_staging(double end, double bytes) {
   if (graph_.operands != detail::in_pageable_memory || machine_.staging <= 0) return end;
-  staging_ = std::max(staging_, start) + bytes / machine_.staging;
-  return std::max(end, staging_);
+  return std::max(end, after(staging_, bytes, machine_.staging));
 }
 
 /// Seconds until a copy between host and GPU has been handed to the driver.
@@ -54,7 +69,7 @@ void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   const double start = std::max({from, state.out, device.half_duplex ? state.in : 0});
   const double alone = start + device.latency + copy_seconds(tile, gpu, false, start);
   const double bytes = graph_.tiles[index(tile)].bytes;
-  state.out = through_staging(start, through_shared(gpu, false, start, alone, bytes), bytes);
+  state.out = through_staging(through_shared(gpu, false, alone, bytes), bytes);
   state.copies_out += state.out - start;
   if (device.half_duplex) state.in = state.out;
   host_[index(tile)] = state.out;
@@ -95,7 +110,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
                start = std::max({begun, host_[index(tile)], device.half_duplex ? state.out : 0});
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
-  state.in = through_staging(start, through_shared(gpu, true, start, alone, bytes), bytes);
+  state.in = through_staging(through_shared(gpu, true, alone, bytes), bytes);
   state.copies_in += state.in - start;
   if (device.half_duplex) state.out = state.in;
   arrives(tile, gpu, state.in);
@@ -140,7 +155,8 @@ void Rehearsal::request(int tile, int gpu, int priority) {
     const auto& sizes = graph_.tiles[index(tile)];
     const double begins = gpu == sizes.home ? sizes.calls_home * machine_.runtime.copy : 0;
     forecast_.bytes_between += sizes.bytes;
-    const double end = pair_[index(from * gpus_ + gpu)] = first + begins + link.latency + sizes.bytes / link.rate;
+    const double alone = first + begins + link.latency + sizes.bytes / link.rate;
+    const double end = pair_[index(from * gpus_ + gpu)] = through_direct(from, gpu, alone, sizes.bytes);
     return arrives(tile, gpu, end);
   }
   if (from < 0 && receiver >= 0) {

@@ -25,15 +25,19 @@ class Rehearse {
       if (args.blocked && !args.spreads)
         inspect(accesses[1].handle, owner, static_cast<double>(size_of(args.work.type)), is_panel<Args>);
     Operation operation{kind_of(name_of<Args>(codelet)), args.work.flops, owner, -1, false};
-    if constexpr (is_panel<Args>) operation.products = args.work.beside;
+    operation.products = args.work.beside;
+    operation.panel = {args.work.rows, args.work.columns, args.work.moved};
+    operation.first = static_cast<int>(graph_.further.size());
     std::size_t inputs = 0;
     for (const auto& access : accesses) {
       const int tile = as_tile(access.handle);
       const bool writes = (access.mode & STARPU_W) != 0, reads = (access.mode & STARPU_R) != 0;
       if (reads && loads_first_) request(access.handle, access.owner >= 0 ? access.owner : owner);
-      if (!writes) operation.inputs[inputs++] = tile;
-      else if (operation.output < 0) operation.output = tile, operation.reads_output = reads;
+      if (writes && operation.output < 0) operation.output = tile, operation.reads_output = reads;
+      else if (!writes && inputs < operation.inputs.size()) operation.inputs[inputs++] = tile;
+      else graph_.further.push_back({tile, writes, reads});
     }
+    operation.end = static_cast<int>(graph_.further.size());
     graph_.operations.push_back(operation);
   }
   template <typename Args, std::size_t count>
@@ -50,6 +54,7 @@ class Rehearse {
     requested_[tile] = true;
     graph_.requests.emplace_back(as_tile(handle), gpu);
   }
+  void load(starpu_data_handle_t tile, int gpu) { request(tile, gpu); }
   /// Always false: nothing may be prepared that only a real task would release.
   static bool runs(starpu_data_handle_t /*tile*/) { return false; }
 
@@ -63,8 +68,8 @@ class Rehearse {
     starpu_data_handle_t handle_ = nullptr;
   };
   Temporary temporary(const tile::Tile& /*stands_for*/, Index m, Index n, std::size_t element_size) {
-    const double column = static_cast<double>(m) * static_cast<double>(element_size);
-    return Temporary(as_handle(graph_.add({column * static_cast<double>(n), column, true})));
+    const double elements = static_cast<double>(m) * static_cast<double>(n);
+    return Temporary(as_handle(graph_.add_temporary(elements * static_cast<double>(element_size))));
   }
   std::optional<Temporary> partial_sum(const tile::Tile& C, std::size_t element_size) {
     return temporary(C, C.rows, C.columns, element_size);

@@ -11,6 +11,7 @@
 #include "conformable.hpp"
 #include "info.hpp"
 #include "on_host.hpp"
+#include "plan/plans.hpp"
 #include "qr_panels.hpp"
 #include "range.hpp"
 #include "runtime/process_session.hpp"
@@ -75,7 +76,7 @@ void clear([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] 
 template <Scalar T>
 Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const auto session = session_to_wait("gels");
-  const auto plan = plan_qr(session->machine(), type_letter<T>, m, n);
+  const auto plan = plan_geqrf(session->machine(), type_letter<T>, m, n);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto b = reflected_panels(session, plan, Side::Left, B, m, nrhs, ldb);
   const Outcome outcome(session);

@@ -18,6 +18,7 @@
 #include "lu_panels.hpp"
 #include "on_host.hpp"
 #include "operands.hpp"
+#include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "sinks/loader.hpp"
@@ -48,7 +49,7 @@ Submitted factorize(const Plan& plan, const Matrix<T>& A) {
   sinks::Submitter submitter(*session, A, plan.gpus);
   // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = new codelets::InfoValue;
-  algorithms::PanelOps<sinks::Submitter> to(*session, submitter, plan.grid.size(), A, *result.pivots);
+  algorithms::PanelOps<sinks::Submitter> to(session->machine(), submitter, plan.grid.size(), A, *result.pivots);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
     sinks::Loader loader(*session);
     to.request(loader);
@@ -83,7 +84,7 @@ void submit_solve(Op op, const Matrix<T>& A, const PivotTiles& pivots, const Mat
   name_operand(A, 'A'), name_operand(B, 'B');
   const auto& session = MatrixAccess::session(B);
   sinks::Submitter submitter(session, B);
-  algorithms::PanelOps<sinks::Submitter> to(session, submitter, panels_of(A).grid.size(), A, pivots);
+  algorithms::PanelOps<sinks::Submitter> to(session.machine(), submitter, panels_of(A).grid.size(), A, pivots);
   algorithms::getrs(to, op, B);
 }
 

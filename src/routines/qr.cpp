@@ -8,6 +8,7 @@
 
 #include "conformable.hpp"
 #include "on_host.hpp"
+#include "plan/plans.hpp"
 #include "qr_panels.hpp"
 #include "runtime/process_session.hpp"
 
@@ -41,7 +42,7 @@ void geqrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, T
   if (m == 0 || n == 0) return;
   const auto session = session_to_wait("geqrf");
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
-  const auto plan = plan_qr(machine_for(*session, {columns.data()}), type_letter<T>, m, n);
+  const auto plan = plan_geqrf(machine_for(*session, {columns.data()}), type_letter<T>, m, n);
   {
     const auto a = private_output(session, plan, columns.data(), m, n, columns.ld());
     const auto reflectors = reflectors_of(a);

@@ -42,8 +42,8 @@ template <Scalar T, typename Algorithm>
 void submit_qr(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors, const Matrix<T>& output,
                Algorithm algorithm) {
   const auto& session = MatrixAccess::session(A);
-  sinks::Submitter submitter(session, output);
-  algorithms::QrOps<sinks::Submitter> to(session, submitter, plan.grid.size(), A, reflectors);
+  sinks::Submitter submitter(session, output, plan.gpus);
+  algorithms::QrOps<sinks::Submitter> to(session.machine(), submitter, plan.grid.size(), A, reflectors);
   algorithm(to);
 }
 
@@ -60,7 +60,7 @@ void submit_geqrf(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflecto
   const auto& session = MatrixAccess::session(A);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
     sinks::Loader loader(session);
-    algorithms::QrOps<sinks::Loader>(session, loader, plan.grid.size(), A, reflectors).request();
+    algorithms::QrOps<sinks::Loader>(session.machine(), loader, plan.grid.size(), A, reflectors).request();
   }
   submit_qr(plan, A, reflectors, A, [&](auto& to) {
     report(to);

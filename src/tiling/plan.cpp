@@ -39,8 +39,8 @@ Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, In
 /// Copies are the limit of a matrix that is much taller than wide. Its panels leave while later ones arrive, so that
 /// only the time of one panel is added. The width is a multiple of that of a warp.
 Index widest_qr_panel(Index m, Index n) {
-  constexpr Index rows_of_column = 64, panels = 8, warp = 32;
-  if (m / rows_of_column < n) return n;
+  constexpr Index panels = 8, warp = 32;
+  if (!is_tall_for_qr(m, n)) return n;
   return divide_up(divide_up(n, panels), warp) * warp;
 }
 
@@ -104,13 +104,6 @@ Plan plan_lu(const Machine& machine, char type, Index m, Index n, int gpus) {
   // Out of core, all rows of a panel become final together.
   if (!plan.load_first) plan.tile.m = std::max<Index>(1, m);
   return plan;
-}
-
-Plan plan_getrf(const Machine& machine, char type, Index m, Index n) {
-  if (!machine.has_cuda() || machine.tile > 0) return plan_lu(machine, type, m, n);
-  auto model = machine_model(machine, type);
-  model.gpus = machine.cuda_gpus;
-  return plan_lu(machine, type, m, n, gpus_for_panels(model, m, n));
 }
 
 Plan plan_qr(const Machine& machine, char type, Index m, Index n) {

@@ -51,10 +51,10 @@ EdgeTiles edges_of_products(const Machine& machine);
 /// A plan for an m×n matrix that is factorized by LU, in panels.
 /// @param gpus  number of GPUs that take part; 0: all
 Plan plan_lu(const Machine& machine, char type, Index m, Index n, int gpus = 0);
-/// The same for the factorization itself, on as many GPUs as make it faster.
-Plan plan_getrf(const Machine& machine, char type, Index m, Index n);
 
-/// A plan for the QR factorization of an m×n matrix, in panels of full height.
+/// Whether the panels of a QR factorization are cut for copies, because the matrix is much taller than wide.
+constexpr bool is_tall_for_qr(Index m, Index n) { return m / 64 >= n; }
+/// A plan for the QR factorization of an m×n matrix, in panels of full height, and for products with its factor.
 Plan plan_qr(const Machine& machine, char type, Index m, Index n);
 
 // Plans for the routines on matrices, which already have tiles.

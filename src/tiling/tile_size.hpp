@@ -33,15 +33,12 @@ ChosenTiles choose_cholesky_tiles(const MachineModel& machine, Index n, Index fi
 /// Square tiles for the LU factorization of an m×n matrix without pivoting.
 ChosenTiles choose_lu_nopiv_tiles(const MachineModel& machine, Index m, Index n, Index fixed);
 
-/// The number of GPUs that share the panels of an m×n matrix: fewer than there are if each of them would otherwise get
-/// only narrow panels, which one after another take longer than the GPUs save.
-/// @pre  the machine has GPUs
-int gpus_for_panels(const MachineModel& machine, Index m, Index n);
-
 /// The panel width for an LU factorization with partial pivoting, returned as `n`.
 /// @param rows   of the matrix, and thus of a panel
 /// @param order  the smaller dimension of the matrix
 ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order, Index fixed);
+/// Whether a GPU has room for the panels that a step needs, and StarPU can count their elements.
+bool panel_fits(const MachineModel& machine, Index rows, Index width);
 
 /// The size of square tiles for matrices whose use is not known yet. On GPUs, this is the smallest size at which the
 /// kernel reaches 0.9 of its best rate; on CPUs, it is a constant. It depends only on machine and type, so such

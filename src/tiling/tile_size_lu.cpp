@@ -35,21 +35,12 @@ Index width_for(const MachineModel& machine, Index order) {
 constexpr double panels_in_memory = 4;
 constexpr Index most_panel_elements = Index{1} << 31;  // per panel: StarPU multiplies its sizes in 32 bits
 
+}  // namespace
+
 bool panel_fits(const MachineModel& machine, Index rows, Index width) {
   const bool in_memory = machine.gpus == 0 || machine.gpu_memory <= 0 ||
                          panels_in_memory * machine.bytes(rows, width) <= machine.gpu_memory;
   return in_memory && rows <= most_panel_elements / width;
-}
-
-}  // namespace
-
-int gpus_for_panels(const MachineModel& machine, Index m, Index n) {
-  constexpr Index wide = 1024;
-  const auto all = static_cast<int>(machine.gpus);
-  int gpus = static_cast<int>(std::clamp<Index>(std::min(m, n) / (for_each_gpu * wide), 1, all));
-  while (gpus < all && machine.gpu_memory > 0 && machine.bytes(m, n) > most_of_memory * machine.gpu_memory * gpus)
-    gpus++;
-  return gpus;
 }
 
 ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order, Index fixed) {

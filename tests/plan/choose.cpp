@@ -14,6 +14,7 @@ using detail::CostCurve;
 using plan::Candidate;
 using plan::Cholesky;
 using plan::Graph;
+using plan::Lu;
 using plan::LuNoPiv;
 using plan::Machine;
 using plan::Search;
@@ -52,7 +53,41 @@ std::string operations(const Call& call, const Candidate& candidate) {
 
 TEST(Graph, HasTheOperationsOfAFactorization) {
   EXPECT_EQ(operations(Cholesky{'d', 512}, {256, 256, 1}), "potrf trsm syrk potrf");
-  EXPECT_EQ(operations(LuNoPiv{'d', 512, 512}, {256, 256, 1}), "getrf_nopiv trsm trsm gemm getrf_nopiv");
+  EXPECT_EQ(operations(LuNoPiv{{'d', 512, 512}}, {256, 256, 1}), "getrf_nopiv trsm trsm gemm getrf_nopiv");
+}
+
+TEST(Graph, HasTheOperationsOnPanels) {
+  EXPECT_EQ(operations(Lu{{'d', 512, 512}}, {512, 256, 1}), "getrf panel_update getrf laswp");
+  EXPECT_EQ(operations(Lu{{'d', 300, 600}}, {512, 300, 1}), "getrf panel_update");
+}
+
+TEST(Graph, HasTheOperationsOnPanelsOfFullHeight) {
+  EXPECT_EQ(operations(plan::Qr{{'d', 512, 512}}, {512, 256, 1}), "geqrf larfb geqrf");
+  Graph graph;
+  plan::Qr{{'d', 512, 512}}.write(gpus(1), {512, 256, 1}, graph);
+  EXPECT_EQ(graph.requests.size(), 2);
+  EXPECT_EQ(graph.tiles.size(), 2 + 2 * 2) << "and for each panel the factors of its reflectors, and their block";
+}
+
+// Two panels of two tiles: a tile row is final as soon as its panel is factorized and the other panel is updated.
+TEST(Graph, HasAllTilesOfAPanel) {
+  Graph graph;
+  Lu{{'d', 512, 512}}.write(gpus(1), {256, 256, 1}, graph);
+  EXPECT_EQ(graph.requests.size(), 4);
+  ASSERT_EQ(graph.operations.size(), 4);
+  const auto& factorization = graph.operations[0];
+  EXPECT_EQ(factorization.panel.rows, 512);
+  EXPECT_EQ(factorization.panel.columns, 256);
+  EXPECT_EQ(factorization.output, 0);
+  const auto further = graph.further_of(factorization);
+  ASSERT_EQ(further.size(), 2);
+  EXPECT_EQ(further[0].tile, 1);
+  EXPECT_TRUE(further[0].reads && further[0].writes);
+  EXPECT_TRUE(graph.tiles[static_cast<std::size_t>(further[1].tile)].temporary);
+  EXPECT_FALSE(further[1].reads) << "pivots";
+  EXPECT_EQ(graph.operations[1].output, 2);
+  EXPECT_EQ(graph.operations[2].output, 3) << "the second panel begins in the second row of tiles";
+  EXPECT_EQ(graph.operations[3].output, 1) << "rows are exchanged in the first panel";
 }
 
 TEST(Graph, InspectsTilesBeforeTheyAreSolvedByBlocks) {
@@ -160,6 +195,35 @@ TEST(Choice, IsFasterTheNearerTheOperandsAre) {
 }
 
 TEST(Choice, UsesSmallerTilesForSmallerMatrices) { EXPECT_LE(chosen(1024, 2, 50e9).tile, chosen(16384, 2, 50e9).tile); }
+
+/// GPUs and width of the panels of an LU factorization whose columns take a given time.
+Candidate chosen_panels(Index m, Index n, int count, double seconds_of_column) {
+  auto model = model_of(count, 100e9);
+  for (auto& gpu : model.gpus) gpu.panels["getrf"].add(256, CostCurve({{1024, seconds_of_column}}));
+  const auto machine = gpus(count);
+  const Lu call{{'d', m, n}};
+  Search search(model, machine, call);
+  for (int used = 1; used <= count; used *= 2)
+    for (const Index width : {256, 512, 1024}) search.add({1024, width, used});
+  return search.best().candidate;
+}
+
+TEST(Choice, OfPanelsDependsOnTheTimeOfAColumn) {
+  EXPECT_EQ(chosen_panels(4096, 4096, 2, 1e-6).gpus, 2);
+  EXPECT_EQ(chosen_panels(4096, 4096, 2, 1e-4).gpus, 1) << "panels follow one another";
+  EXPECT_EQ(chosen_panels(6000, 2000, 2, 1e-6).gpus, 2);
+}
+
+TEST(Panels, TakeTheTimeOfTheirColumns) {
+  plan::PanelTimes times;
+  times.add(1024, CostCurve({{4000, 3}, {8000, 4}}));
+  times.add(256, CostCurve({{1000, 1}, {2000, 2}}));
+  EXPECT_DOUBLE_EQ(times.seconds(1500, 100), 100 * 1.5);
+  EXPECT_DOUBLE_EQ(times.seconds(500, 256), 256 * 1.0) << "as long as the shortest panel that was timed";
+  EXPECT_DOUBLE_EQ(times.seconds(16000, 1024), 1024 * 6.0) << "each further row adds the same";
+  EXPECT_DOUBLE_EQ(times.seconds(2000, 640), 640 * 2.5);
+  EXPECT_DOUBLE_EQ(times.seconds(4000, 2048), 2048 * 3.0);
+}
 
 TEST(Choice, IsNoneWithoutCandidates) {
   const auto model = model_of(1, 1e9);

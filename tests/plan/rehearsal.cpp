@@ -48,6 +48,45 @@ TEST(Rehearsal, FetchesComputesAndWritesBack) {
   EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 3 + 10 + 3);
 }
 
+// A panel of two tiles is changed twice, and then updates another one.
+TEST(Rehearsal, AnOperationMayWriteSeveralTiles) {
+  Products graph;
+  const int above = graph.tile(2), below = graph.tile(2), result = graph.tile(4);
+  graph.further = {{below, true, true}, {below, true, true}, {below, false, true}};
+  graph.product(-1, above, 10, 0), graph.product(-1, above, 10, 0), graph.product(above, result, 10, 0);
+  for (int i = 0; i < 3; i++) graph.operations[static_cast<std::size_t>(i)].first = i;
+  for (int i = 0; i < 3; i++) graph.operations[static_cast<std::size_t>(i)].end = i + 1;
+  EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 2 + 2 + 10 + 10 + 4 + 10 + 4);
+  graph.operations[2].owner = 1;
+  EXPECT_DOUBLE_EQ(Rehearsal(machine_with(2), graph, 2).run().seconds, 2 + 2 + 10 + 10 + 4 + 2 + 2 + 10 + 4)
+      << "both tiles pass through the host";
+}
+
+TEST(Rehearsal, ARowExchangeTakesTheTimeOfTheMemory) {
+  auto machine = machine_with(1);
+  machine.gpus[0].memory_rate = 64, machine.element_size = 8;
+  Graph graph;
+  graph.kinds = {"laswp"};
+  graph.operations.push_back({0, 5, 0, graph.add({.bytes = 2, .column = 2}), true});
+  graph.operations[0].panel.moved = 5;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 + 5 + 2);
+}
+
+TEST(Rehearsal, APanelIsFactorizedBesideProducts) {
+  auto machine = machine_with(1);
+  machine.gpus[0].panels["getrf"].add(1, CostCurve({{1, 10}}));
+  machine.gpus[0].panels["getrf_beside_updates"].add(1, CostCurve({{1, 20}}));
+  machine.gpus[0].products_beside = 0.5;
+  Graph graph;
+  graph.kinds = {"getrf_beside_updates"};
+  graph.operations.push_back({0, 6, 0, graph.add({.bytes = 2, .column = 2}), true});
+  graph.operations[0].panel = {.rows = 1, .columns = 1};
+  graph.operations[0].products = 5;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph) - 4, 10 + 5) << "the rest of the panel alone";
+  graph.operations[0].products = 20;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph) - 4, 40);
+}
+
 TEST(Rehearsal, AnOutputThatIsNotReadIsNotFetched) {
   Products graph;
   graph.product(-1, graph.tile(3), 10, 0, false);
@@ -83,6 +122,27 @@ TEST(Rehearsal, GpusShareALink) {
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 4);
   machine.shared.push_back({0b11, 1, 2});
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 8 + 10 + 4);
+}
+
+TEST(Rehearsal, TheMemoryOfTheHostIsSharedByBothDirections) {
+  auto machine = machine_with(2);
+  Products graph;
+  graph.product(-1, graph.tile(4), 4, 0);
+  graph.product(-1, graph.tile(8), 1, 1);  // arrives while the other result leaves
+  machine.shared.push_back({0b11, 2, 2, 0});
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 8 + 1 + 8);
+  machine.shared.back().both = 1;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 8 + 4 + 8) << "12 bytes in and 12 out, one after another";
+}
+
+TEST(Rehearsal, DirectLinksOfAGpuShareItsWires) {
+  auto machine = machine_with(3);
+  for (auto& row : machine.peers) row.assign(3, {2, 0, false});
+  Products graph;
+  for (int gpu = 1; gpu < 3; gpu++) graph.product(graph.tile(8, 0), graph.tile(1), 10, gpu, false);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 1);
+  machine.peers_together = 2;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 8 + 10 + 1);
 }
 
 TEST(Rehearsal, CopiesInBothDirectionsShareALinkInHalfDuplex) {

@@ -197,7 +197,7 @@ TYPED_TEST(Lu, WorksOnAllTilesAndInBothOrders) {
           const auto plan = detail::plan_panels(session->machine(), type_letter<T>, m, n, {rows, panel, panel});
           {
             sinks::Submitter submitter(*session, a);
-            algorithms::PanelOps<sinks::Submitter> to(*session, submitter, plan.grid.size(), a, tiles);
+            algorithms::PanelOps<sinks::Submitter> to(session->machine(), submitter, plan.grid.size(), a, tiles);
             if (together == 0) algorithms::getrf(to, value);
             else algorithms::getrf_out_of_core(to, together, value);
             to.outcome(outcome->handle(), value);

@@ -340,16 +340,6 @@ TEST(GpuTiles, OfFactorizationsOnOneGpuHardlyDependOnAFewMoreRows) {
   }
 }
 
-TEST(GpuTiles, OfNarrowPanelsAreForFewerGpus) {
-  EXPECT_EQ(detail::gpus_for_panels(gpu_machine(2), 4096, 4096), 1);
-  EXPECT_EQ(detail::gpus_for_panels(gpu_machine(2), 100000, 1000), 1);
-  EXPECT_EQ(detail::gpus_for_panels(gpu_machine(4), 8192, 8192), 2);
-  EXPECT_EQ(detail::gpus_for_panels(gpu_machine(4), 65536, 65536), 4);
-  auto little_memory = gpu_machine(4);
-  little_memory.gpu_memory = little_memory.bytes(4096, 4096);
-  EXPECT_EQ(detail::gpus_for_panels(little_memory, 4096, 4096), 2);
-}
-
 TEST(GpuTiles, OfPanelsGiveEveryGpuOne) {
   for (const int gpus : {1, 2, 4})
     for (const Index n : {4096, 8192, 16384, 32768, 65536})

@@ -77,6 +77,12 @@ TEST(MachineFile, LinksAreThoseOfTheMachine) {
   EXPECT_DOUBLE_EQ(machine.peer(1, 0).rate, 300e9);
   EXPECT_EQ(machine.peer(0, 2).way, simulation::PeerLink::Way::None);
   EXPECT_EQ(machine.peer(1, 2).way, simulation::PeerLink::Way::None);
+  EXPECT_EQ(machine.shared.front().both, 0);
+  EXPECT_EQ(machine.peers_together, 0);
+  auto limited = three_gpus();
+  limited.links.both_together = 120e9, limited.links.peers_together = 310e9;
+  EXPECT_NEAR(read_back(limited).total_both(3), 120e9, 1e6);
+  EXPECT_NEAR(read_back(limited).peers_together, 310e9, 1e6);
 }
 
 TEST(MachineFile, OneGpuSharesNothing) {

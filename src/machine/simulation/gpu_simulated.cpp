@@ -42,6 +42,8 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) 
   }
   rates.h2d_together = machine.total_in(static_cast<int>(devices.size()));
   rates.d2h_together = machine.total_out(static_cast<int>(devices.size()));
+  rates.both_together = machine.total_both(static_cast<int>(devices.size()));
+  rates.peers_together = machine.peers_together;
   return rates;
 }
 

@@ -56,7 +56,12 @@ bool SharedLink::contains(int gpu) const { return std::ranges::find(gpus, gpu) !
 double Machine::total_both(int count) const {
   const bool half_duplex = std::all_of(gpus.begin(), gpus.begin() + count, [](const Gpu& g) { return g.half_duplex; });
   const double in = total_in(count), out = total_out(count);
-  return half_duplex ? std::max(in, out) : in + out;
+  double sum = half_duplex ? std::max(in, out) : in + out;
+  for (const auto& link : shared) {
+    const auto is_inside = [&](int gpu) { return gpu < count; };
+    if (link.both > 0 && std::ranges::count_if(link.gpus, is_inside) == count) sum = std::min(sum, link.both);
+  }
+  return sum;
 }
 
 double Machine::total(int count, double Gpu::*own, double SharedLink::*limit) const {

@@ -55,6 +55,7 @@ struct GpuKind {
 struct SharedLink {
   std::vector<int> gpus;
   double in = 0, out = 0;  ///< bytes/s
+  double both = 0;         ///< the sum of both directions at once [bytes/s]; 0: no further limit
   bool contains(int gpu) const;
 };
 
@@ -100,7 +101,8 @@ struct Machine {
   std::vector<SharedLink> shared;
   std::optional<Staging> staging;            ///< none: operands in pageable memory cannot be simulated
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
-  std::optional<Network> network;            ///< none: only one process can be simulated
+  double peers_together = 0;  ///< of all direct links of a GPU in one direction [bytes/s]; 0: as fast as each of them
+  std::optional<Network> network;  ///< none: only one process can be simulated
 
   int gpu_count() const { return static_cast<int>(gpus.size()); }
   const GpuKind& kind_of(int gpu) const { return kinds[gpus[static_cast<std::size_t>(gpu)].kind]; }

@@ -222,10 +222,11 @@ void read_host_links(const Field& field, Machine& machine) {
 
 void read_shared_links(const Field& field, Machine& machine) {
   for (const auto& link : field.items()) {
-    link.only({"name", "gpus", "in_gbps", "out_gbps"});
+    link.only({"name", "gpus", "in_gbps", "out_gbps", "both_gbps"});
     link["name"].text();  // the field is a comment, but must be a string
     machine.shared.push_back({read_gpus(link["gpus"], machine.gpu_count()), 1e9 * link["in_gbps"].positive(),
-                              1e9 * link["out_gbps"].positive()});
+                              1e9 * link["out_gbps"].positive(),
+                              link.has("both_gbps") ? 1e9 * link["both_gbps"].positive() : 0});
   }
 }
 
@@ -233,7 +234,8 @@ void read_peer_links(const Field& field, Machine& machine) {
   const auto count = machine.gpus.size();
   machine.peers.assign(count, std::vector<PeerLink>(count));
   for (const auto& link : field.items()) {
-    link.only({"gpus", "with", "gbps", "latency_us", "over"});
+    link.only({"gpus", "with", "gbps", "together_gbps", "latency_us", "over"});
+    if (link.has("together_gbps")) machine.peers_together = 1e9 * link["together_gbps"].positive();
     const auto over = link["over"];
     if (over.text() != "nvlink" && over.text() != "bus") over.refuse("\"nvlink\" or \"bus\"");
     const PeerLink peer{over.text() == "bus" ? PeerLink::Way::Bus : PeerLink::Way::NvLink,

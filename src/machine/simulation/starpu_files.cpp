@@ -57,6 +57,10 @@ class Wires {
       route.push_back({name(from) + " bus out", bus_rate(from), 0});
       route.push_back({name(to) + " bus in", bus_rate(to), 0});
     }
+    if (link.way == PeerLink::Way::NvLink && machine_.peers_together > 0) {
+      route.push_back({name(from) + " peers out", machine_.peers_together, 0});
+      route.push_back({name(to) + " peers in", machine_.peers_together, 0});
+    }
     append_shared(route, [&](const SharedLink& shared) { return shared.contains(to) - shared.contains(from); });
     return route;
   }
@@ -97,8 +101,10 @@ class Wires {
     for (std::size_t i = 0; i < machine_.shared.size(); i++) {
       const auto& link = machine_.shared[i];
       const auto wire = "shared link " + std::to_string(i);
-      if (const int d = direction(link); d > 0) route.push_back({wire + " in", link.in, 0});
+      const int d = direction(link);
+      if (d > 0) route.push_back({wire + " in", link.in, 0});
       else if (d < 0) route.push_back({wire + " out", link.out, 0});
+      if (d != 0 && link.both > 0) route.push_back({wire + " both", link.both, 0});
     }
   }
 

@@ -19,13 +19,13 @@
 #include "hpl/campaign.hpp"
 #include "hpl/options.hpp"
 #include "hpl/random_system.hpp"
+#include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/ranks_of_node.hpp"
 #include "runtime/session.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/text.hpp"
-#include "tiling/plan.hpp"
 #include "workload/host_memory.hpp"
 
 namespace {
@@ -109,7 +109,7 @@ class Gesv {
       runtime_.emplace(options_);
       if (gpu_count() > 0) warm_up();
     }
-    return detail::plan_lu(detail::session()->machine(), 'd', n, n).tile.n;
+    return detail::plan_getrf(detail::session()->machine(), 'd', n, n).tile.n;
   }
 
   Index solve(Index n, double* A, double* b) {

@@ -82,6 +82,9 @@ Json peer_links(const MeasuredMachine& machine) {
                        {"gbps", rounded(1e-9 * rate)},
                        {"latency_us", rounded(1e6 * rates.latency[a])},
                        {"over", rate > 1.5 * host ? "nvlink" : "bus"}});
+      const auto others = static_cast<double>(machine.gpus.size() - 1);
+      if (rate > 1.5 * host && rates.peers_together > 0 && rates.peers_together < 0.95 * others * rate)
+        links.back()["together_gbps"] = rounded(1e-9 * std::max(rate, rates.peers_together));
     }
   return links;
 }
@@ -92,11 +95,13 @@ Json shared_links(const MeasuredMachine& machine) {
   auto all = Json::array();
   for (std::size_t g = 0; g < machine.gpus.size(); g++) in += rates.h2d[g], out += rates.d2h[g], all.push_back(g);
   auto links = Json::array();
-  if (rates.h2d_together < 0.95 * in || rates.d2h_together < 0.95 * out)
+  const bool both = rates.both_together > 0 && rates.both_together < 0.95 * (rates.h2d_together + rates.d2h_together);
+  if (rates.h2d_together < 0.95 * in || rates.d2h_together < 0.95 * out || both)
     links.push_back({{"name", "what all GPUs share"},
                      {"gpus", all},
                      {"in_gbps", rounded(1e-9 * rates.h2d_together)},
                      {"out_gbps", rounded(1e-9 * rates.d2h_together)}});
+  if (both) links.back()["both_gbps"] = rounded(1e-9 * rates.both_together);
   return links;
 }
 

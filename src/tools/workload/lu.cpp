@@ -7,6 +7,7 @@
 #include <tessera/lapack.hpp>
 
 #include "codelets/host_lapack.hpp"
+#include "plan/plans.hpp"
 #include "workload/critical_path.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/parallel.hpp"

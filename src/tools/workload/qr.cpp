@@ -9,6 +9,7 @@
 #include <tessera/lapack.hpp>
 
 #include "codelets/host_lapack.hpp"
+#include "plan/plans.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/smallest_solution.hpp"
 #include "workload/typed_routine.hpp"
@@ -57,7 +58,7 @@ class Qr final : public Routine {
 
   using Routine::plan_of;
   detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return detail::plan_qr(machine, p.type, solves_ ? std::max(p.m, p.n) : p.m, solves_ ? std::min(p.m, p.n) : p.n);
+    return detail::plan_geqrf(machine, p.type, solves_ ? std::max(p.m, p.n) : p.m, solves_ ? std::min(p.m, p.n) : p.n);
   }
   bool is_planned_whole() const override { return !solves_; }
 

@@ -63,6 +63,13 @@ TEST(MachineFile, GivesTheRatesOfAllLinksTogether) {
   EXPECT_DOUBLE_EQ(machine.total_in(1), 12e9);
   EXPECT_DOUBLE_EQ(machine.total_in(3), 15e9);  // limited by the shared link: the GPUs' own links have 30e9
   EXPECT_DOUBLE_EQ(machine.total_out(3), 14e9);
+  EXPECT_DOUBLE_EQ(machine.total_both(3), 15e9 + 14e9);
+  auto json = good;
+  json["shared_links"][0]["both_gbps"] = 20;
+  EXPECT_DOUBLE_EQ(read(json.dump()).total_both(3), 20e9);
+  EXPECT_EQ(machine.peers_together, 0);
+  json["peer_links"][0]["together_gbps"] = 60;
+  EXPECT_DOUBLE_EQ(read(json.dump()).peers_together, 60e9);
 }
 
 TEST(MachineFile, GivesTheTimesOfTasks) {
@@ -201,6 +208,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"/host_links/0/in_gbps", "true", "host_links[0].in_gbps is true", "must be a number above 0"},
         Mistake{"/host_links/0/half_duplex", "1", "host_links[0].half_duplex is 1", "must be true or false"},
         Mistake{"/shared_links", "", "shared_links", "is missing"},
+        Mistake{"/shared_links/0/both_gbps", "0", "shared_links[0].both_gbps is 0", "must be a number above 0"},
+        Mistake{"/peer_links/0/together_gbps", "-1", "peer_links[0].together_gbps is -1", "must be a number above 0"},
         Mistake{"/shared_links/0/name", "7", "shared_links[0].name is 7", "must be a string"},
         Mistake{"/peer_links/0/over", "\"air\"", "peer_links[0].over is \"air\"", "\"nvlink\" or \"bus\""},
         Mistake{"/peer_links/0/with", "[9]", "peer_links[0].with[0] is 9", "must be a whole number from 0 to 2"},

@@ -97,11 +97,12 @@ TEST(Traffic, OnEverestIsThreeQuartersOfThatOfBlasx) {
   EXPECT_EQ(per_gpu(rows[0], "d2d_in")[0], 0);
 }
 
-// With less look-ahead, links are idle while a GPU computes. With more, tiles are evicted before their use.
-TEST(OutOfCore, GPUsComputeFourFifthsOfTheTime) {
+// With less look-ahead, links are idle while a GPU computes. With more, tiles are evicted before their use. The memory
+// of the host limits what all GPUs copy.
+TEST(OutOfCore, GPUsComputeThreeQuartersOfTheTime) {
   const auto row = row_of("--platform h200x4 --size 32768 --gpu-memory 1536 --policy tessera");
   const auto busy = per_gpu(row, "busy");
-  EXPECT_GE(sum(busy) / 4, 0.8 * row.at("median_s").get<double>()) << ::testing::PrintToString(busy);
+  EXPECT_GE(sum(busy) / 4, 0.75 * row.at("median_s").get<double>()) << ::testing::PrintToString(busy);
 }
 
 // A result that is only written must not stay on a GPU longer than a result that is also read.

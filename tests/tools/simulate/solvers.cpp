@@ -63,6 +63,21 @@ TEST(SimulatedLu, IsSharedByGPUs) {
   }
 }
 
+TEST(SimulatedPanels, AreNotSlowerOnMoreGpus) {
+  for (const std::string call : {"--routine getrf --m 6000 --n 2000", "--routine geqrf --m 6000 --n 2000",
+                                 "--routine getrf,geqrf --size 8192"}) {
+    double fewer = 0;
+    std::string routine;
+    for (const auto& row : rows_of("--platform h200x4 --gpus 1,2,4 " + call)) {
+      const double seconds = row.at("median_s");
+      if (row.at("routine") == routine) {
+        EXPECT_LE(seconds, 1.02 * fewer) << call << " on " << row.at("gpus");
+      }
+      fewer = seconds, routine = row.at("routine");
+    }
+  }
+}
+
 TEST(SimulatedLu, SolvesAfterTheFactorization) {
   const auto row = [](const std::string& call) {
     return row_of("--platform h200x4 --gpus 2 " + call).at("median_s").get<double>();
