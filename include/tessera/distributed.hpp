@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -35,12 +36,15 @@ class Network;
 struct GridAccess;
 }  // namespace detail
 
-/// How `gemm` limits what travels, after Hérault et al. (2019). C is computed in blocks, and each block in chunks of
-/// the sum. The inputs of chunk i travel when all processes have computed chunk i - `look_ahead` - 1. Besides its own
-/// tiles, a process thus holds the inputs of `look_ahead` + 1 chunks. Sizes are in tiles; 0: chosen from the memory of
-/// GPUs and processes.
+/// How `gemm` limits what travels. C is computed in blocks, and each block in chunks of the sum. Either inputs travel
+/// as soon as they are ready, and stay until the end of the call; or they are held back, after Hérault et al. (2019):
+/// the inputs of chunk i travel when all processes have computed chunk i - `look_ahead` - 1. Besides its own tiles, a
+/// process thus holds the inputs of `look_ahead` + 1 chunks. Sizes are in tiles; 0: chosen from the memory of GPUs and
+/// processes.
 struct ProductControl {
-  bool holds_back = true;       ///< false: inputs travel as soon as they are ready, and stay until the end of the call
+  /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, or if `chunk` or
+  /// `look_ahead` is set
+  std::optional<bool> holds_back = {};
   Index block_rows = 0;         ///< rows of tiles of a block of C that each process has
   Index block_columns = 0;      ///< columns of tiles of it
   Index chunk = 0;              ///< terms of a chunk
