@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -34,17 +35,20 @@ class Network;
 struct GridAccess;
 }  // namespace detail
 
-/// How `gemm` limits the inputs that processes send early, after Hérault et al. (2019). C is computed in blocks, and
-/// each block in chunks of the sum. The inputs of chunk i are sent when all processes have computed chunk i -
-/// `look_ahead` - 1. In addition to its own tiles, a process thus holds the inputs of `look_ahead` + 1 chunks. Sizes
-/// are in tiles; 0 means that they are chosen to fit the memory of GPUs and processes.
+/// How `gemm` limits what travels. C is computed in blocks, and each block in chunks of the sum. Either inputs travel
+/// as soon as they are ready, and stay until the end of the call; or they are held back, after Hérault et al. (2019):
+/// the inputs of chunk i travel when all processes have computed chunk i - `look_ahead` - 1. Besides its own tiles, a
+/// process thus holds the inputs of `look_ahead` + 1 chunks. Sizes are in tiles; 0: chosen from the memory of GPUs and
+/// processes.
 struct ProductControl {
-  bool holds_back = true;   ///< false: inputs are sent as soon as they are ready, and stay until the end of the call
-  Index block_rows = 0;     ///< rows of tiles that each process has of a block of C
-  Index block_columns = 0;  ///< columns of tiles that each process has of a block of C
-  Index chunk = 0;          ///< terms of the sum in a chunk
-  Index look_ahead = 0;     ///< chunks whose inputs are sent ahead of the one that is computed
-  bool gpus_by_columns = true;  ///< whether a GPU computes whole columns of tiles; if not, GPUs form a grid
+  /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, or if `chunk` or
+  /// `look_ahead` is set
+  std::optional<bool> holds_back = {};
+  Index block_rows = 0;         ///< rows of tiles of a block of C that each process has
+  Index block_columns = 0;      ///< columns of tiles of it
+  Index chunk = 0;              ///< terms of a chunk
+  Index look_ahead = 0;         ///< chunks
+  bool gpus_by_columns = true;  ///< whether a GPU computes whole columns of tiles; false: GPUs form a grid
 };
 
 /// Processes in p rows and q columns. The process at (row, column) has rank row · q + column in the communicator that

@@ -168,12 +168,12 @@ class PlannedBlock {
 /// C ← α A B + β C for distributed matrices.
 /// @param gpus        the grid of GPUs of a process; with one row, each GPU computes whole columns where there are
 ///                    enough
-/// @param holds_back  whether inputs wait for the barrier and are released chunk by chunk; A and B then share no tiles
 /// @param product     its terms
 /// @param terms       number of terms of each sum
+/// @pre  if inputs are held back, and thus released chunk by chunk, A and B share no tiles
 inline void accumulate_in_chunks(const detail::Session& session, const detail::ProcessBlocks& blocks,
-                                 detail::OwnerGrid gpus, bool holds_back, const Product& product, Index terms,
-                                 const tile::Stored& C, Number beta) {
+                                 detail::OwnerGrid gpus, const Product& product, Index terms, const tile::Stored& C,
+                                 Number beta) {
   if (beta == 0) beta = 0;  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const auto& share = C.grid().share();
   const auto owners = tile::owners(session, gpus, C, Part::All);
@@ -183,7 +183,7 @@ inline void accumulate_in_chunks(const detail::Session& session, const detail::P
   };
   sinks::Submitter submitter(session, C);
   tile::Ops<sinks::Submitter> to(session.machine(), submitter, C.type());
-  sinks::ChunkBarrier barrier(submitter, blocks.ahead, holds_back ? blocks.count() : 0);
+  sinks::ChunkBarrier barrier(submitter, blocks.ahead, blocks.holds_back ? blocks.count() : 0);
   for (Index j0 = 0; j0 < C.nt(); j0 += columns)
     for (Index i0 = 0; i0 < C.mt(); i0 += rows) {
       const BlockOwners block(C, part(i0, rows, C.mt()), part(j0, columns, C.nt()));
@@ -201,8 +201,7 @@ inline void accumulate_in_chunks(const detail::Session& session, const detail::P
             b.add(product.B(k, j).handle, k - k0, block.in_my_column(j) && !my_rows.empty(),
                   [&](auto visit) { block.for_each_of_column(j, visit); });
         }
-        const bool a_comes = j0 == 0 || (holds_back && blocks.a_returns()),
-                   b_comes = i0 == 0 || (holds_back && blocks.b_returns());
+        const bool a_comes = j0 == 0 || blocks.a_returns(), b_comes = i0 == 0 || blocks.b_returns();
         std::vector<tile::Access> new_inputs;
         for (const auto& [inputs, come] : {std::pair{&a, a_comes}, {&b, b_comes}})
           if (come) std::ranges::copy(inputs->accesses(), std::back_inserter(new_inputs));
@@ -220,8 +219,8 @@ inline void accumulate_in_chunks(const detail::Session& session, const detail::P
             product(to, Step{i, j, k, k0 + s, false}, first ? beta : Number(1), tile::tile_of(C, i, j, owner));
           }
         barrier.end();
-        if (holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();
-        if (holds_back && (blocks.b_returns() || i0 + rows >= C.mt())) b.forget();
+        if (blocks.holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();
+        if (blocks.holds_back && (blocks.b_returns() || i0 + rows >= C.mt())) b.forget();
       }
     }
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -40,6 +41,16 @@ class DeviceHeap {
   /// @param piece  from `allocate`
   void release(void* piece);
 
+  /// Where a piece lies.
+  struct Position {
+    void* slab;
+    std::size_t offset;
+  };
+  /// Tells where a piece lies, for other processes that open its slab. From then on, the slab stays until the heap
+  /// ends, even while it is empty: memory must not be freed while another process has it open.
+  /// @param piece  from `allocate`; otherwise, nothing is returned
+  std::optional<Position> lend(void* piece);
+
   /// True if no piece is allocated.
   bool all_free() const noexcept { return pieces_.empty(); }
   /// Total bytes of all slabs.
@@ -50,6 +61,7 @@ class DeviceHeap {
     std::byte* memory;
     std::size_t bytes;
     bool kept;                                ///< counts towards the limit, and may be kept when empty
+    bool lent;                                ///< other processes may have opened it
     std::map<std::size_t, std::size_t> free;  ///< sizes of free spaces by offset; neighbours are merged
   };
   struct Piece {

@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
+
+#include "device_heap.hpp"
 
 struct starpu_data_interface_ops;
 
@@ -17,6 +20,13 @@ starpu_data_interface_ops* pageable(std::size_t column);
 
 /// Whether tiles in pageable memory are copied without occupying the threads that drive GPUs.
 bool posts_copies();
+
+/// Where a tile on a GPU lies, for other processes that open its slab. The slab is not freed before `stop`.
+/// @param node  the memory node of the GPU
+/// @return      empty if the tile does not come from a heap
+std::optional<DeviceHeap::Position> lend(unsigned node, void* tile);
+/// Whether tiles on GPUs come from heaps.
+bool uses_heap();
 
 /// Call this after StarPU has started, but not from a StarPU thread.
 /// @param pinned_memory  limit of the staging buffers for pageable tiles [bytes]; 0: as much as is useful

@@ -24,9 +24,14 @@ namespace tessera::detail::tile_interface {
 
 namespace {
 
+/// The driver's unit of memory. It may put several smaller allocations into one, which other processes cannot open
+/// apart.
+constexpr std::size_t driver_unit = std::size_t{2} << 20;
+
 DeviceHeap::Source source(int device) {
   return {[device](std::size_t bytes) {
             const gpu::KeepCurrentDevice keep;
+            bytes = (bytes + driver_unit - 1) / driver_unit * driver_unit;
             void* slab = nullptr;
             if (cudaSetDevice(device) != cudaSuccess || cudaMalloc(&slab, bytes) != cudaSuccess) {
               cudaGetLastError();  // others use the memory; StarPU then evicts tiles
@@ -40,13 +45,6 @@ DeviceHeap::Source source(int device) {
             cudaFree(slab);
             cudaGetLastError();
           }};
-}
-
-/// Whether tiles come from the heap. Without it, the driver allocates and frees each tile, to measure the benefit of
-/// the heap. The answer is the same for the whole process, because tiles outlive sessions.
-bool uses_heap() {
-  static const bool uses = flag_in(variables::gpu_heap).value_or(true);
-  return uses;
 }
 
 /// The heap of one GPU. It may outlive the session, because StarPU keeps unused tiles in it for reuse during its
@@ -134,6 +132,19 @@ starpu_data_interface_ops with_heap(const starpu_data_copy_methods* methods) {
 }
 
 }  // namespace
+
+/// Without the heap, the driver allocates and frees each tile, to measure the benefit of the heap. The answer is the
+/// same for the whole process, because tiles outlive sessions.
+bool uses_heap() {
+  static const bool uses = flag_in(variables::gpu_heap).value_or(true);
+  return uses;
+}
+
+std::optional<DeviceHeap::Position> lend(unsigned node, void* tile) {
+  auto& heap = heap_of(node);
+  const std::lock_guard lock(heap.mutex);
+  return heap.heap ? heap.heap->lend(tile) : std::nullopt;
+}
 
 starpu_data_interface_ops* pinned() {
   static auto ops = with_heap(staging::pinned_copies());

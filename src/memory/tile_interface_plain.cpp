@@ -13,6 +13,8 @@ starpu_data_interface_ops* pinned() {
 }
 starpu_data_interface_ops* pageable(std::size_t /*column*/) { return pinned(); }
 bool posts_copies() { return false; }
+std::optional<DeviceHeap::Position> lend(unsigned /*node*/, void* /*tile*/) { return std::nullopt; }
+bool uses_heap() { return false; }
 void start(std::size_t /*pinned_memory*/) {}
 void stop() {}
 

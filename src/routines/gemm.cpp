@@ -45,10 +45,11 @@ void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo
   const auto control = share.processes->control();
   const int gpus = session.machine().gpu_count();
   // A tile that serves both as a tile of A and as a tile of B cannot be released chunk by chunk.
-  const bool holds_back = control.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
-  algorithms::accumulate_in_chunks(session, process_blocks(P, Q, result),
-                                   control.by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), holds_back,
-                                   add, P.nt(), result, beta);
+  auto blocks = process_blocks(P, Q, result);
+  blocks.holds_back = blocks.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
+  algorithms::accumulate_in_chunks(session, blocks,
+                                   control.by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), add, P.nt(),
+                                   result, beta);
 }
 
 /// The triangle that gemmt computes; empty for gemm.

@@ -15,7 +15,7 @@ namespace tessera::detail {
 
 /// How products limit communication: ProductControl in <tessera/distributed.hpp>.
 struct ProcessControl {
-  bool holds_back = true, by_columns = true;
+  bool by_columns = true;
   WantedBlocks blocks = {};
 };
 

@@ -19,7 +19,8 @@ constexpr double most_for_result = 0.75;
 constexpr double most_for_copies = 0.5;
 /// Look-ahead if all of C is one block, and otherwise.
 constexpr Index ahead_of_whole = 1, ahead_of_blocks = 2;
-/// The minimum look-ahead in terms of the sum.
+/// The minimum look-ahead in terms of the sum. It is at least the number of rows and of columns of processes, so that
+/// the terms that may be sent are spread over all processes.
 constexpr Index least_terms_ahead = 3;
 
 double limit(double bytes) { return bytes > 0 ? bytes : std::numeric_limits<double>::infinity(); }
@@ -153,17 +154,25 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
   const double matrices = (bytes(product.mt * product.kt, product.a) + bytes(product.kt * product.nt, product.b) +
                            bytes(product.mt * product.nt, product.c)) /
                           (processes.p * processes.q);
-  const double foreign = b * (1 - 1.0 / processes.q) * product.a + c * (1 - 1.0 / processes.p) * product.b;
+  const double for_copies = most_for_copies * std::max(0.0, limit(processes.host_memory) - matrices);
+  // Copies of a term from other processes, for so many rows and columns of tiles of C.
+  const auto copies = [&](double of_rows, double of_columns) {
+    return of_rows * (1 - 1.0 / processes.q) * product.a + of_columns * (1 - 1.0 / processes.p) * product.b;
+  };
+  const bool all_fit =
+      static_cast<double>(terms) * copies(static_cast<double>(rows), static_cast<double>(columns)) <= for_copies;
+  blocks.holds_back = wanted.holds_back.value_or(!all_fit || wanted.chunk > 0 || wanted.ahead > 0);
   // The number of terms whose copies fit a process: those of the current chunk, and of the look-ahead.
-  const double copied =
-                   most_for_copies * std::max(0.0, limit(processes.host_memory) - matrices) / std::max(foreign, 1.0),
-               on_host = copied / static_cast<double>(blocks.ahead + 1);
+  const double copied = for_copies / std::max(copies(b, c), 1.0),
+               on_host = blocks.holds_back ? copied / static_cast<double>(blocks.ahead + 1) : limit(0);
   blocks.chunk = wanted.chunk > 0 ? std::min(wanted.chunk, terms)
                                   : chunk_of(terms, whole_tiles(std::max(0.0, std::min(on_gpu, on_host)), terms));
   blocks.chunks = divide_up(terms, blocks.chunk);
-  if (wanted.ahead == 0)
-    blocks.ahead = std::max(blocks.ahead, std::min(divide_up(least_terms_ahead, blocks.chunk),
-                                                   whole_tiles(copied, terms) / blocks.chunk - 1));
+  if (wanted.ahead == 0) {
+    const auto least = std::max<Index>({least_terms_ahead, processes.p, processes.q});
+    blocks.ahead =
+        std::max(blocks.ahead, std::min(divide_up(least, blocks.chunk), whole_tiles(copied, terms) / blocks.chunk - 1));
+  }
   return blocks;
 }
 
@@ -174,8 +183,9 @@ ProcessLoads predicted_loads(const ProcessModel& processes, const TiledProduct& 
   // The fractions of the tiles of A, and of B, that a process receives from others.
   const double from_row = 1 - 1 / q, from_column = 1 - 1 / p;
   ProcessLoads loads;
-  loads.received = static_cast<double>(blocks.across) * bytes(product.mt * product.kt, product.a) / p * from_row +
-                   static_cast<double>(blocks.down) * bytes(product.kt * product.nt, product.b) / q * from_column;
+  const auto times = [](bool returns, Index blocks_of_c) { return returns ? static_cast<double>(blocks_of_c) : 1; };
+  loads.received = times(blocks.a_returns(), blocks.across) * bytes(product.mt * product.kt, product.a) / p * from_row +
+                   times(blocks.b_returns(), blocks.down) * bytes(product.kt * product.nt, product.b) / q * from_column;
   loads.memory_case = memory_case(memory, gpus, processes, product, blocks);
   loads.even_inputs = even_inputs(memory, gpus, processes, product, blocks);
   loads.result = bytes(product.mt * product.nt, product.c) / all_gpus;

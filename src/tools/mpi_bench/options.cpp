@@ -31,7 +31,7 @@ void require_at_least_1(const char* option, Index value) {
 std::optional<Options> parse_options(int argc, char** argv) {
   Options options;
   std::string grid, block;
-  bool early = false, gpu_grid = false;
+  bool early = false, late = false, gpu_grid = false;
   auto& blocks = options.control.blocks;
   CLI::App app(
       "Measures routines on matrices over many processes: mpirun -n N tessera-mpi-bench --grid PxQ. Process 0 "
@@ -55,7 +55,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
         app.add_option("--look-ahead", blocks.ahead,
                        "chunks by which inputs may be sent ahead (1 if C is one block, otherwise 2)")
             ->type_name("L"),
-        app.add_flag("--send-early", early, "send inputs as soon as they are ready, instead of holding them back"),
+        app.add_flag("--send-early", early, "send inputs as soon as they are ready, even if there is little memory"),
+        app.add_flag("--hold-back", late, "hold inputs back even if all fit into the memory"),
         app.add_flag("--gpu-grid", gpu_grid, "GPUs of a process form a grid, instead of owning columns of C")})
     option->group("Limits of gemm");
   app.add_option("--unroll-as", options.unroll_as,
@@ -68,10 +69,12 @@ std::optional<Options> parse_options(int argc, char** argv) {
       ->type_name("FOLDER");
   app.add_option("--json", options.json, "write the results to FILE, one JSON object per line (-: standard output)")
       ->type_name("FILE");
+  app.get_option("--hold-back")->excludes("--send-early");
   if (!tools::parse_command_line(app, argc, argv)) return {};
   std::tie(options.p, options.q) = parse_pair("--grid", grid);
   if (!block.empty()) std::tie(blocks.rows, blocks.columns) = parse_pair("--block", block);
-  options.control.holds_back = !early, options.control.by_columns = !gpu_grid;
+  if (early || late) blocks.holds_back = late;
+  options.control.by_columns = !gpu_grid;
   require_at_least_1("--tile", options.tile);
   require_at_least_1("--repeat", options.repeat);
   if (app.count("--chunk") > 0) require_at_least_1("--chunk", blocks.chunk);
