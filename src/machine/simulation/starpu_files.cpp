@@ -142,7 +142,7 @@ class Platform {
   }
 
  private:
-  /// SimGrid uses the full bandwidth of the links, and copies in opposite directions do not slow each other down.
+  /// SimGrid's settings: full bandwidth of the links, and no interference of copies in opposite directions.
   static constexpr const char* head =
       R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd'>
