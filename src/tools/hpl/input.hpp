@@ -14,11 +14,11 @@ namespace tessera::hpl {
 struct Input {
   enum class Device { StandardOutput, StandardError, File };
   Device device = Device::StandardOutput;
-  std::string output;              ///< the file, for Device::File; may be empty otherwise
+  std::string output;              ///< the output file, for Device::File; may be empty otherwise
   std::vector<Index> sizes;        ///< N
-  std::vector<Index> panel_sizes;  ///< NB; 0, which HPL itself does not accept: the library's choice
-  double threshold = 16;           ///< of the scaled residual; 0 or less: nothing is checked
-  bool says_more = false;          ///< it asks for another grid than one process, or for variants: both are ignored
+  std::vector<Index> panel_sizes;  ///< NB; 0, which HPL does not accept, leaves the choice to the library
+  double threshold = 16;           ///< threshold of the scaled residual; if not positive, nothing is checked
+  bool says_more = false;          ///< the file asks for several processes or for variants, which are ignored
 };
 
 /// The parameters that `Input` leaves out, by their names in HPL.dat.
