@@ -25,7 +25,7 @@ namespace tessera::detail {
 /// use MPI: the owner announces a tile that is in its host memory, and leaves it unchanged until the reader confirms.
 class Neighbours {
  public:
-  /// The minimum bytes of a tile to be read this way, from the environment.
+  /// The minimum size of a tile that is read from memory, according to the environment [bytes].
   /// @throws RuntimeError if it is not a number
   static std::size_t least_bytes_asked_for();
 
@@ -38,7 +38,7 @@ class Neighbours {
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
 
-  /// Whether a tile to or from that process is read this way. Both processes get the same answer.
+  /// Whether a tile to or from a process is read from memory. Both processes get the same answer.
   bool carry(starpu_data_handle_t tile, int rank) const;
 
   /// Sends a tile once the tasks submitted so far have written it.

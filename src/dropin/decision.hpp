@@ -12,8 +12,8 @@
 
 /// Decides whether a call runs on the devices or on the host, wherever it is expected to take less time. The
 /// expectations are learned from earlier calls on the devices and on the host, by type and size. Concurrent calls of
-/// several threads share the time, so each counts only for its share. Otherwise each thread would flee from the others'
-/// queue to the host, and slow down their copies.
+/// several threads share the time, so each counts only for its share. Otherwise calls of
+/// other threads would make the devices look slow, and each thread would move to the host and slow down the copies.
 namespace tessera::dropin {
 
 enum class Place { Host, Devices };

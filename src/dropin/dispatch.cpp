@@ -31,7 +31,7 @@ struct OfLapack {
 /// A call of the BLAS.
 struct BlasWork {
   const Call& call;
-  bool is_part() const { return of_lapack.depth > 0; }  ///< of a call that is counted as a whole
+  bool is_part() const { return of_lapack.depth > 0; }  ///< whether a LAPACK call around it is counted
   bool on_host(Guest& guest) const { return guest.host()(call); }
   bool is_announced() const { return true; }
   Outcome on_devices(const Engine& engine, const Listener* listener) const { return engine.run(&call, listener); }
@@ -48,7 +48,7 @@ struct LapackWork {
     of_lapack.depth--;
     return done;
   }
-  /// Some routines also write to their operands outside their tasks.
+  /// Whether the tasks announce all writes to the operands. Some routines also write outside their tasks.
   bool is_announced() const {
     using enum blas::LapackRoutine;
     return call.layout == Layout::ColMajor && call.routine != getrs && call.routine != orgqr && call.routine != ungqr &&

@@ -22,8 +22,8 @@ bool dispatch(const Call& call) noexcept;
 /// @param info  receives the routine's info
 bool dispatch(const LapackCall& call, Index& info) noexcept;
 
-/// Computes a legal call on the devices, since the host cannot access an operand.
-/// @return empty if that is done, else why it is not
+/// Computes a legal call on the devices, because the host cannot access an operand.
+/// @return "" on success, otherwise why the call was not computed
 std::string dispatch_from_gpu(const Call& call) noexcept;
 std::string dispatch_from_gpu(const LapackCall& call, Index& info) noexcept;
 

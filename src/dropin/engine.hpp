@@ -52,7 +52,7 @@ struct Engine {
   Outcome (*solve)(const LapackCall* call, Index* info, const Listener* listener);
   /// The reason for the first failure of a call.
   const char* (*failure)();
-  /// Why the last call of this thread that was not done was declined, or has failed.
+  /// Why this thread's last failed or declined call was not done.
   const char* (*objection)();
   /// Stops the devices.
   /// @pre  no call is running

@@ -34,8 +34,8 @@ class HostBlas {
   void* symbol(const char* name) const;
 
  private:
-  /// Both return why a library cannot serve as the host BLAS, as the end of a sentence that begins with its name; "" on
-  /// success.
+  /// These return why a library cannot serve as the host BLAS, as the end of a sentence that begins with the library's
+  /// name; "" on success.
   std::string load(const std::string& name);
   std::string use(void* library, const std::string& name);
 

@@ -9,7 +9,7 @@ namespace tessera::plan {
 
 namespace {
 
-/// The GPUs that take part, and others up to the last one that has a tile.
+/// The number of GPUs to model: those that take part, and others up to the last one that has a tile.
 int gpus_with_tiles(const Graph& graph, int working) {
   for (const auto& tile : graph.tiles) working = std::max(working, tile.home + 1);
   return working;
@@ -239,7 +239,7 @@ void Rehearsal::tiles_change(int gpu) {
   }
 }
 
-/// A GPU is given its next operation while the current one still runs.
+/// Hands a GPU its next operation while the current one still runs.
 void Rehearsal::start_reserved(int gpu) {
   auto& state = of(gpu);
   const auto next = std::ranges::find_if(state.station, [&](int number) { return complete_[index(number)] <= now_; });

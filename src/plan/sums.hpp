@@ -34,7 +34,7 @@ struct Sums {
     return parts * flops_of_multiply_add(type) * static_cast<double>(m) * static_cast<double>(n) *
            static_cast<double>(k);
   }
-  /// Of all operands.
+  /// Bytes of all operands.
   double bytes() const {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(k);
     return static_cast<double>(size_of(type)) * (rows * columns + (rows + columns) * terms);

@@ -35,7 +35,8 @@ class ChunkBarrier {
   detail::Processes& processes_;
   const Index ahead_, count_;
   Index chunk_ = 0;
-  /// Each is written once all processes have computed a chunk. Chunks that inputs still wait for use different handles.
+  /// Handles that are written when all processes have computed a chunk. Chunks that inputs wait for have different
+  /// handles.
   std::vector<starpu_data_handle_t> passed_;
 };
 
