@@ -136,7 +136,7 @@ TEST(ProductOrder, FinishesOneResultAfterAnother) {
 
 /// If there is no memory for a block's inputs, each owner starts the block with the last term of the previous block,
 /// which is a neighbour.
-TEST(ProductOrder, BeginsABlockWithInputsThatTheLastOneHasUsed) {
+TEST(ProductOrder, ABlockBeginsWithInputsOfThePreviousBlock) {
   for (const auto& grid : {OwnerGrid{1, 1}, OwnerGrid{2, 2}}) {
     constexpr detail::Block block{2, 4, true, true, 0};
     const Owners owners(grid, 6, 12, Part::All);

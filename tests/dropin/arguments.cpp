@@ -102,7 +102,7 @@ void for_all_symbols(const Routine<T>& routine, Body body) {
 class DropInArguments : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, DropInArguments, each_routine(), its_name);
 
-TEST_P(DropInArguments, AreReportedAsWithoutUs) {
+TEST_P(DropInArguments, AreReportedAsWithoutTheDropIn) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for_all_symbols(routine, [&](const std::string& name, const Family& family, Layout layout) {
       for (std::size_t a = 0; a < routine.arguments.size(); a++) {

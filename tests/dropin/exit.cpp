@@ -239,7 +239,7 @@ const Scenario at_exit{
       return 7;
     }};
 
-TEST(ExitHandlers, MayCallUs) {
+TEST(ExitHandlers, MayCallTheDropIn) {
   const auto ended = at_exit.run();
   EXPECT_TRUE(has_ended_silently(ended, 7));
   EXPECT_GE(ended.calls("devices"), 1) << ended;

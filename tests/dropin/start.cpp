@@ -61,7 +61,7 @@ const Scenario delaying{"calls that delay the start", [] {
                           return 0;
                         }};
 
-TEST(Start, IsWaitedForByCallsThatHaveDelayedIt) {
+TEST(Start, CallsThatDelayItWait) {
   const auto ended = run_slowly(delaying);
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_GE(ended.calls("host"), 5) << ended;
@@ -82,7 +82,7 @@ const Scenario forking{"fork while the devices start", [] {
                          return 0;
                        }};
 
-TEST(Start, AForkInItsMiddleLeavesTheDevicesToTheParent) {
+TEST(Start, ForkDuringTheStartLeavesTheDevicesToTheParent) {
   const auto ended = run_slowly(forking);
   EXPECT_TRUE(has_ended(ended));
   EXPECT_TRUE(says(ended, "fork")) << "the child's";
@@ -96,7 +96,7 @@ const Scenario exiting{"exit while the devices start", []() -> int {
                        }};
 
 /// The fake reports if it is torn down while it starts.
-TEST(Start, AnExitInItsMiddleWaitsForItsEnd) { EXPECT_TRUE(has_ended_silently(run_slowly(exiting), 7)); }
+TEST(Start, ExitDuringTheStartWaits) { EXPECT_TRUE(has_ended_silently(run_slowly(exiting), 7)); }
 
 /// The threads of this process that a signal could interrupt.
 std::vector<std::string> threads_that_take(int signal) {

@@ -202,7 +202,7 @@ TEST(WaitsUnderLoad, EachWaitReturns) {
   EXPECT_TRUE(C.equals(expected));
 }
 
-TEST(WaitsUnderLoad, SharedTilesAreWaitedForByTheirSubmitterOnly) {
+TEST(WaitsUnderLoad, OnlyTheSubmitterWaitsForSharedTiles) {
   auto C = integer_matrix<double>(1, size, size);
   const auto c = tiled(C, {tile, tile});
   std::atomic<bool> stop = false;

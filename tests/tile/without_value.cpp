@@ -67,7 +67,7 @@ TEST_P(TilesWithoutValue, MayBeSomeOfAMatrix) {
   EXPECT_DOUBLE_EQ(temporary_.back(), n);
 }
 
-TEST_P(TilesWithoutValue, CanGetOneAgain) {
+TEST_P(TilesWithoutValue, CanBeWrittenAgain) {
   const auto A = tiled(ones_), T = tiled(temporary_), C = tiled(result_);
   square(A, T);
   give_up(T);
@@ -79,7 +79,7 @@ TEST_P(TilesWithoutValue, CanGetOneAgain) {
 }
 
 // A value is written back and discarded afterwards.
-TEST_P(TilesWithoutValue, MayHaveHadOne) {
+TEST_P(TilesWithoutValue, MayHaveHadAValue) {
   const auto T = tiled(temporary_);
   for (int i = 0; i < 20; i++) {
     std::ranges::fill(ones_, i);

@@ -41,7 +41,7 @@ TEST(GpuTiles, GrowWithTheProblem) {
 }
 
 // Partly filled tiles must not count as full ones: all tiles would have to be small.
-TEST(GpuTiles, HardlyDependOnAFewMoreRows) {
+TEST(GpuTiles, AreStableUnderSmallChangesOfSize) {
   for (const int gpus : {1, 4, 6})
     for (const Index n : {8192, 12288, 16384}) {
       const auto machine = gpu_machine(gpus);
@@ -53,7 +53,7 @@ TEST(GpuTiles, HardlyDependOnAFewMoreRows) {
 }
 
 // The same in triangular matrices and in triangles of results.
-TEST(GpuTiles, OfTrianglesHardlyDependOnAFewMoreRows) {
+TEST(GpuTiles, OfTrianglesAreStableUnderSmallChangesOfSize) {
   for (const int gpus : {1, 2, 4})
     for (const Index n : {12288, 16384, 24576}) {
       const auto machine = gpu_machine(gpus);
@@ -328,7 +328,7 @@ TEST(GpuTiles, OfFactorizationsGrowWithTheMatrix) {
   }
 }
 
-TEST(GpuTiles, OfFactorizationsOnOneGpuHardlyDependOnAFewMoreRows) {
+TEST(GpuTiles, OfFactorizationsAreStableUnderSmallChangesOfSize) {
   const auto machine = gpu_machine(1);
   for (const Index n : {12288, 16384, 24576}) {
     const auto of_cholesky = [&](Index order) { return detail::choose_cholesky_tiles(machine, order, 0); };

@@ -26,7 +26,7 @@ MachineModel machine_with(int gpus, int cores) {
   return machine;
 }
 
-TEST(ColumnsForCores, AreTheSameForEachCoreAndNotWiderThanThoseForGpus) {
+TEST(ColumnsForCores, AreEqualPerCoreAndNotWiderThanGpuColumns) {
   for (const int gpus : {1, 2})
     for (const Index n : {3000, 5000, 16384})
       for (const auto side : {Side::Left, Side::Right})

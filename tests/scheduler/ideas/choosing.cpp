@@ -128,7 +128,7 @@ TEST_F(ChoosingAwaited, ComparesItsBytesIfTheProgramSuggestsItsHome) {
   EXPECT_EQ(id_of(choose_task(state, gpu_)), tasks.present);
 }
 
-TEST_F(Choosing, ByHitsItCountsTilesWhateverTheirBytesAndLinks) {
+TEST_F(Choosing, HitsCountTilesAndNotBytes) {
   backend.where = {{tile(1), 1}, {tile(2), 2}, {tile(3), 2}};
   push({reads(4, 10)});  // the least time to fetch
   const auto at_peer = push({reads(2, 9000)}), own = push({reads(1), reads(5, 9000)}),
@@ -139,7 +139,7 @@ TEST_F(Choosing, ByHitsItCountsTilesWhateverTheirBytesAndLinks) {
   EXPECT_EQ(id_of(choose_task(state, gpu_)), at_peer);
 }
 
-TEST_F(Choosing, ByHitsItDoesNotCountWhatReservedTasksBring) {
+TEST_F(Choosing, HitsIgnoreTilesOfReservedTasks) {
   reserve(gpu_, {reads(1)});
   for (std::uintptr_t i = 4; i < 8; i++) push({reads(i)});
   backend.where = {{tile(2), 2}};
@@ -183,7 +183,7 @@ TEST_F(Choosing, ItsShareIsByRate) {
   EXPECT_EQ(reserves(), 8);  // 1 in 3.08
 }
 
-TEST_F(Choosing, OnlyThoseThatMayRunARestrictedTaskShareIt) {
+TEST_F(Choosing, OnlyWorkersThatCanRunARestrictedTaskShareIt) {
   for (const int id : {5, 6, 7, 8}) add_cpu(id);
   backend.seconds = {{1, 1.0}, {5, 1.0}, {6, 1.0}};
   backend.cannot = [](TaskId, int worker) { return worker != 1 && worker != 6; };
@@ -192,7 +192,7 @@ TEST_F(Choosing, OnlyThoseThatMayRunARestrictedTaskShareIt) {
   EXPECT_THAT(gpu_.station.slots(), SizeIs(4));  // of 12 tasks, half of the remaining ones: a core shares them
 }
 
-TEST_F(Choosing, FillsTheStationAndGoesOnForMoreUrgentTasks) {
+TEST_F(Choosing, FillsTheStationAndThenTakesMoreUrgentTasks) {
   state.options.slots = 3;
   const auto push_bound = [&](std::uintptr_t output, int priority) {
     backend.homes[tile(output)] = gpu_.id;

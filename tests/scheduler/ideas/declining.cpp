@@ -108,7 +108,7 @@ TEST_F(Declining, TasksThatWaitForSlowWorkersDoNotCount) {
 }
 
 // Whole chains may wait for each of the tasks that read it.
-TEST_F(Declining, ForAResultThatIsReadEnoughTasksMustBeReady) {
+TEST_F(Declining, CountsOnlyReadyTasksIfTheResultIsRead) {
   backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};
   set_unfinished(200);
   for (int i = 0; i < 70; i++) push({});
@@ -151,7 +151,7 @@ TEST_F(Declining, OneCoreMeasuresUnknownDurations) {
   EXPECT_FALSE(leaves());  // the other one measures larger tasks
 }
 
-TEST_F(Declining, TheEndOfTheMeasurementWakesTheCoresThatWaitForIt) {
+TEST_F(Declining, AFinishedMeasurementWakesWaitingCores) {
   for (int i = 0; i < 2; i++) {
     EXPECT_EQ(state.declined_for, 0);
     const auto task = pop(cpu_, {});
@@ -230,7 +230,7 @@ TEST_F(Declining, DeclinedTasksAreSharedAndLoseTheirHome) {
 }
 
 // All tasks are in one queue. A task that the worker computes as fast as others do may be anywhere near its front.
-TEST_F(Declining, ASlowWorkerFindsATaskInWhichItIsNotSlow) {
+TEST_F(Declining, ASlowWorkerFindsATaskThatItRunsAsFast) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   push({reads(1)});
   const auto fast_here = push({reads(2, 64 * tile_bytes)});

@@ -36,7 +36,7 @@ TEST_F(Membership, ALeavingWorkersTasksGoToOthers) {
   EXPECT_EQ(state.chains.home(tile(1)), no_worker);
 }
 
-TEST_F(Membership, ATaskWhoseTilesAreJustBeingRequestedStaysUntilThatIsDone) {
+TEST_F(Membership, KeepsATaskWhileItsTilesAreRequested) {
   reserve(a_, {reads(1)});
   a_.station.slots()[0].issuing = true;
   remove_worker(state, a_);

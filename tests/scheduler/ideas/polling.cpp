@@ -24,26 +24,26 @@ Polling waiting_for(double seconds, bool has_reserved) {
   return polling;
 }
 
-TEST(Polling, LooksAtOnceAfterTheFirstFailure) {
+TEST(Polling, AsksAtOnceAfterTheFirstFailure) {
   Polling polling;
   EXPECT_TRUE(polling.is_due(start));
   polling.found_none(start, false);
   EXPECT_TRUE(polling.is_due(start));
 }
 
-TEST(Polling, LooksAgainAfterAQuarterOfTheTimeThatItHasWaited) {
+TEST(Polling, AsksAgainAfterAQuarterOfTheWait) {
   const auto polling = waiting_for(20e-6, false);
   EXPECT_FALSE(polling.is_due(start + 24e-6));
   EXPECT_TRUE(polling.is_due(start + 26e-6));
 }
 
-TEST(Polling, LooksMoreOftenIfItHasReservedTasks) {
+TEST(Polling, AsksMoreOftenWithReservedTasks) {
   const double hour = 3600;
   EXPECT_NEAR(next_look(waiting_for(hour, false), start + hour) - start - hour, 100e-6, 1e-6);
   EXPECT_NEAR(next_look(waiting_for(hour, true), start + hour) - start - hour, 8e-6, 1e-6);
 }
 
-TEST(Polling, LooksLessOftenIfManyShareTheLooks) {
+TEST(Polling, AsksLessOftenWithMoreSharers) {
   const double hour = 3600;
   Polling polling;
   polling.found_none(start, false, 30);

@@ -77,7 +77,7 @@ TEST_F(Running, ANewTaskWakesNobodyWhoCannotExecuteIt) {
   EXPECT_EQ(task_ready(state, submit({})), a_.id);
 }
 
-TEST_F(Running, ANewTaskOfAGpuDoesNotWakeCoresThatLookAgainAnyway) {
+TEST_F(Running, ANewGpuTaskDoesNotWakePollingCores) {
   auto& core = add_cpu(0);
   core.asleep = true;
   state.workers_poll = true;
@@ -90,7 +90,7 @@ TEST_F(Running, ANewTaskOfAGpuDoesNotWakeCoresThatLookAgainAnyway) {
   EXPECT_EQ(task_ready(state, submit({})), core.id);
 }
 
-TEST_F(Running, AChangeWakesWorkersThatWaitForTilesOrWereLeftATask) {
+TEST_F(Running, WakesWorkersThatWaitForTilesOrDeclinedTasks) {
   auto& c = add_gpu(3);
   a_.asleep = b_.asleep = c.asleep = true;
   set_waits(state, b_, true);

@@ -99,7 +99,7 @@ TEST_F(Stealing, PrefersReservedTasksThatAreNotPrefetched) {
   EXPECT_EQ(id_of(steal(state, thief_)), not_prefetched);
 }
 
-TEST_F(Stealing, LeavesTasksWhoseTilesAreJustBeingRequested) {
+TEST_F(Stealing, LeavesTasksWhoseTilesAreBeingRequested) {
   reserve(a_, {reads(1)});
   reserve(a_, {reads(2)});
   for (auto& slot : a_.station.slots()) slot.issuing = true;
@@ -137,7 +137,7 @@ TEST_F(Stealing, LeavesTheFirstTaskOfAWorker) {
   EXPECT_NE(steal(state, thief_), nullptr);
 }
 
-TEST_F(Stealing, ReadyTasksOfAWorkerThatWaitsForTilesMustLastLongerThanTheMove) {
+TEST_F(Stealing, LeavesTasksOfAWaitingVictimIfTheMoveTakesLonger) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
   a_.popped.clear();
   for (int i = 0; i < 2; i++) push_to(a_, {{.tile = tile(1), .bytes = 12'000'000, .memory = 1, .reads = true}});

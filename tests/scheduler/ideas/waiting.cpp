@@ -50,7 +50,7 @@ TEST_F(Waiting, PrefersATaskThatWaitsForNoPeer) {
 }
 
 // If the second task were popped, the worker could not start the first before tile 2 has arrived.
-TEST_F(Waiting, PostponesATaskWhoseTilesAreOnTheirWayWhileAPeerGetsOthers) {
+TEST_F(Waiting, PostponesATaskWhileAPeerReceivesTilesOfAnother) {
   const auto first = reserve(gpu_, {reads(1)});
   reserve(gpu_, {reads(2), updates(3)});
   gpu_.station.slots()[0].waits = true;
@@ -106,7 +106,7 @@ TEST_F(Waiting, APeerAwaitsTheTilesOfPrefetchedTasks) {
 }
 
 // However long this takes, since every end is reported. A task that a GPU has popped occupies memory with its tiles.
-TEST_F(Waiting, WaitsUntilWhatItHasPoppedHasEnded) {
+TEST_F(Waiting, WaitsUntilPoppedTasksHaveEnded) {
   const auto waiting = reserve(gpu_, {reads(1)});
   const auto popped = pop(gpu_, {reads(2)});
   EXPECT_EQ(next(1000), nullptr);
