@@ -46,7 +46,7 @@ std::string text(const std::vector<Report>& all) {
   return text.empty() ? "nothing" : text;
 }
 
-/// The expected effect. Old versions of OpenBLAS have no gemmt; the position is then that of the reference BLAS,
+/// The expected effect. Old versions of OpenBLAS have no gemmt; then the position is that of the reference BLAS,
 /// reported in OpenBLAS's form.
 template <Scalar T, typename Spoil>
 Outcome<T> expected(const Routine<T>& routine, const std::string& name, const Family& family, Layout layout,

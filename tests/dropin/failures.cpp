@@ -61,7 +61,7 @@ const Scenario after_another{"a large product after another", [] {
                                return 0;
                              }};
 
-/// The copy is in memory that held the copy of an earlier call.
+/// The copy of the operands reuses the memory of an earlier call's copy.
 TEST(Failures, LateInALargeCallAfterAnother) {
   const auto ended = run_with_fake("1", after_another);
   EXPECT_TRUE(has_ended(ended));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How CUDA GPUs and OpenCL devices are chosen for a session, without any device.
+// How CUDA GPUs and OpenCL devices are chosen for a session. Needs no device.
 #include "runtime/chosen_gpus.hpp"
 
 #include <gmock/gmock.h>

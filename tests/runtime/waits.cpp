@@ -61,7 +61,7 @@ void scale(HostMatrix<double>& C) {
   gemm<double>(Op::NoTrans, Op::NoTrans, C.m(), C.n(), 1, 0, nullptr, C.m(), nullptr, 1, 2, C.data(), C.ld());
 }
 
-/// Its first tile makes `scale` fail.
+/// A matrix whose first tile makes `scale` fail.
 HostMatrix<double> poisoned() {
   auto C = integer_matrix<double>(1, size, size);
   C(0, 0) = FailingScale::poison;

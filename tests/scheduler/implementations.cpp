@@ -84,7 +84,7 @@ TEST_F(TwoImplementations, ARefusedOneNeverRuns) {
   EXPECT_THAT(ran(), ElementsAre(Pair(a(), ElementsAre(1U))));
 }
 
-// Each worker accepts another one, and stays in its first task until the other has begun one.
+// Each worker accepts a different implementation, and stays in its first task until the other worker has begun one.
 TEST_F(TwoImplementations, AStolenTaskRunsTheOneThatTheThiefAccepts) {
   const Starpu starpu;
   const int first = a(), last = b();

@@ -20,7 +20,7 @@ using ::testing::Each;
 constexpr Index n = 32;
 constexpr TileSize tile{16, 16};
 
-/// A way to discard the value of a tile once the tasks submitted so far have finished with it.
+/// A way to discard the value of a tile after the tasks submitted so far.
 using GiveUp = void (*)(starpu_data_handle_t);
 
 class TilesWithoutValue : public ::testing::TestWithParam<GiveUp> {

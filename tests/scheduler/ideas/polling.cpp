@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When a worker without a task looks for one again.
+// When a worker without a task asks for one again.
 #include "scheduler/ideas/polling.hpp"
 
 #include <gtest/gtest.h>
@@ -9,14 +9,14 @@ namespace {
 
 constexpr double start = 1000;  // s
 
-/// The time of the next look after an unsuccessful one.
+/// The time at which the worker asks again after an unsuccessful request.
 double next_look(const Polling& polling, double now) {
   constexpr double step = 1e-7;
   while (!polling.is_due(now)) now += step;
   return now;
 }
 
-/// A worker that has found nothing for `seconds`, and looks now.
+/// The state of a worker that has found nothing for `seconds`, and asks now.
 Polling waiting_for(double seconds, bool has_reserved) {
   Polling polling;
   polling.found_none(start, has_reserved);

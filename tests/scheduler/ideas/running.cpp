@@ -32,7 +32,7 @@ TEST_F(Running, DurationsAreMeasured) {
   EXPECT_DOUBLE_EQ(predicted_seconds(state, a_, *submit({updates(1)})), 2.5);
 }
 
-// Such a task may end only after tasks that the worker would not start in parallel with it.
+// Such a task may end only after other tasks, which the worker would not start while it counts as running.
 TEST_F(Running, AWorkerDoesNotWaitForATaskThatOutlivesIt) {
   const auto task = pop(a_, {updates(1)});
   EXPECT_TRUE(task_starts(state, task, a_.id, 1, true));

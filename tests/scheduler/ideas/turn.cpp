@@ -53,7 +53,7 @@ TEST_F(Turns, AWorkerWithoutTasksSleeps) {
   EXPECT_FALSE(gpu_.waits);
 }
 
-// Nothing reports that the tile has arrived at the peer, or that the time of the link has passed.
+// No event reports that the tile has arrived at the peer, or that the copying time has passed.
 TEST_F(Turns, APostponingWorkerAsksAgainInTime) {
   backend.homes = {{tile(11), gpu_.id}, {tile(12), gpu_.id}};
   backend.on_the_way = {{tile(1), 2}, {tile(2), 1}};

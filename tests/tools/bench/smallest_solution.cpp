@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tessera-bench --check requires of a least squares solution where there are many.
+// What tessera-bench --check requires of the solution if a least squares problem has many.
 #include "tools/workload/smallest_solution.hpp"
 
 #include <gtest/gtest.h>
