@@ -14,7 +14,7 @@ struct Product {
   Number alpha;
   tile::FactorView A, B;
   detail::Panels panels = {};     ///< if they exist, a tile of B belongs to several terms or to several columns of C
-  detail::TileExtents tile = {};  ///< of a term
+  detail::TileExtents tile = {};  ///< extents of a term
 
   template <typename Ops>
   void operator()(Ops& to, const Step& s, const Number& beta, const tile::Tile& C) const {

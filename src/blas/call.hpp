@@ -151,7 +151,7 @@ std::array<arguments::StoredMatrix, 3> matrices(const Call& call, Layout layout 
 
 /// Which rules a call must obey.
 enum class Rules {
-  Blas,  ///< those of the reference BLAS
+  Blas,  ///< the rules of the reference BLAS
   Ours,  ///< Tessera's additional rules: no null pointers to accessed matrices, and sizes within its limits
   All,
 };

@@ -103,7 +103,7 @@ struct LapackCall {
   Index right_columns() const;  ///< number of columns of B
 };
 
-/// A matrix as it is stored, described as column-major.
+/// A stored matrix, described as column-major.
 struct StoredOperand {
   void* data = nullptr;
   Index m = 0, n = 0, ld = 1;

@@ -34,7 +34,7 @@ tessera_status compute(const char* function, Arguments... arguments) {
 #define NUMBER_Alpha(T, Alpha, Beta) Number<Alpha<T>>
 #define NUMBER_Beta(T, Alpha, Beta) Number<Beta<T>>
 
-// The same arguments, in the form that `call` converts.
+// The arguments in the form that `call` converts.
 #define GIVE_OPTION(Type, member, name, Alpha, Beta) choice(#name, name),
 #define GIVE_SIZE(name, Alpha, Beta) name,
 #define GIVE_FACTOR(Kind, name, Alpha, Beta) FACTOR_##Kind(Alpha, Beta){#name, address(name)},

@@ -57,7 +57,7 @@ class Agreement {
   /// Starts to wait for the others, unless already started.
   void begin_end();
   bool all_are_here();
-  /// Compares the known calls of another process with those of this one. @pre  mutex_ is held
+  /// Compares the known calls of another process with this process's. @pre  mutex_ is held
   void compare(int rank);
 
   MPI_Comm comm_;

@@ -42,7 +42,7 @@ class Neighbours {
   bool carry(starpu_data_handle_t tile, int rank) const;
 
   /// Sends a tile once the tasks submitted so far have written it.
-  /// @param tag    of the tile, the same in all processes
+  /// @param tag    identifies the tile in all processes
   /// @param sent   increased by `bytes` when the tile has arrived
   void send(starpu_data_handle_t tile, int to, std::int64_t tag, int priority, std::atomic<std::uint64_t>& sent,
             std::uint64_t bytes);

@@ -24,7 +24,7 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 /// What the calling thread has computed within the LAPACK call that it runs on the host.
 struct OfLapack {
   int depth = 0;                  ///< 0: no such call
-  double flops = 0, seconds = 0;  ///< of BLAS calls on the devices, which have separate lines in the log
+  double flops = 0, seconds = 0;  ///< sums over BLAS calls on the devices, which the log lists separately
 };
 [[gnu::tls_model("initial-exec")]] thread_local OfLapack of_lapack;
 

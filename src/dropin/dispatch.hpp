@@ -17,7 +17,7 @@ using blas::LapackCall;
 ///          operands for which there is no memory
 bool dispatch(const Call& call) noexcept;
 
-/// The same for a legal call of LAPACK in either layout. LAPACK calls that the host's LAPACK makes internally stay on
+/// Dispatches a legal call of LAPACK, in either layout. LAPACK calls that the host's LAPACK makes internally stay on
 /// the host and are not counted; its BLAS calls are dispatched, and counted if the devices compute them.
 /// @param info  receives the routine's info
 bool dispatch(const LapackCall& call, Index& info) noexcept;

@@ -45,7 +45,7 @@ struct Engine {
   /// Computes a legal, column-major call, and returns when the result is in the caller's memory. Thread-safe.
   /// @param listener  notified before memory is overwritten; may be null
   Outcome (*run)(const Call* call, const Listener* listener);
-  /// The same for a call of LAPACK.
+  /// Computes a legal call of LAPACK, and returns when the result is in the caller's memory.
   /// @param info      receives the routine's info
   /// @param listener  only for calls in column-major layout, and not for getrs, where the calling thread overwrites
   ///                  memory

@@ -37,7 +37,7 @@ using detail::environment;
 
 /// Whether a signal handler has jumped out of the function in which `call` is a variable: the stack, which grows
 /// towards lower addresses, is then less deep. A handler with a separate stack has not jumped yet.
-/// @param frame  of a function that is running now
+/// @param frame  the frame of a function that is running now
 bool has_been_left(const DeviceCall* call, const void* frame) {
   stack_t stack{};
   if (sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0) return false;
@@ -59,7 +59,7 @@ class ExitsWait {
         for (; !stop.stop_requested(); std::this_thread::sleep_for(interval)) stop_at_exit();
       });
     } catch (const std::system_error&) {
-      // If this thread cannot be created, those of the devices cannot either, and the engine reports that.
+      // If this thread cannot be created, the devices' threads cannot be either, and the engine reports that.
     }
   }
 

@@ -42,7 +42,7 @@ class HostBlas {
   void* library_ = nullptr;
   std::string path_, trouble_;
   void* functions_[blas::routine_count][4] = {};     ///< Fortran, by routine and type; null: missing
-  void* functions_64_[blas::routine_count][4] = {};  ///< the same with 64-bit integers
+  void* functions_64_[blas::routine_count][4] = {};  ///< Fortran functions with 64-bit integers
 };
 
 }  // namespace tessera::dropin

@@ -33,7 +33,7 @@ class ControlGroups {
   };
 
   /// The folders of the process's group and of all groups above it, for "memory" or "cpu".
-  /// @param version  of the hierarchies to use: 1 or 2
+  /// @param version  version of the hierarchies to use: 1 or 2
   std::vector<std::filesystem::path> folders(const std::string& resource, int version) const;
 
   std::filesystem::path root_;

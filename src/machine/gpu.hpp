@@ -57,7 +57,7 @@ class KeepCurrentDevice {
 
 /// Rates of copies between pinned host memory and the devices, and between devices [bytes/s].
 struct LinkRates {
-  std::vector<double> h2d, d2h;               ///< of each device, copying alone
+  std::vector<double> h2d, d2h;               ///< rates of each device when it copies alone
   std::vector<double> latency;                ///< seconds, host to device
   std::vector<std::vector<double>> peer;      ///< [from][to]
   double h2d_together = 0, d2h_together = 0;  ///< total while all devices copy at the same time

@@ -26,7 +26,7 @@ struct Machine {
   /// For each number of GPUs, a bit mask of the workers of that many first GPUs. StarPU needs it for calls that use
   /// only some of the GPUs.
   std::vector<std::vector<std::uint32_t>> first_workers;
-  std::vector<gpu::Info> gpu_info;  ///< of the usable GPUs; empty if the program has started StarPU
+  std::vector<gpu::Info> gpu_info;  ///< the usable GPUs; empty if the program has started StarPU
   bool gpus_alike = true;           ///< whether all GPUs have the same name
   bool kinds_alike = true;          ///< whether all CUDA GPUs have the same name, and all OpenCL devices
   /// The memory of one GPU for which tile sizes are chosen; the minimum if GPUs differ [bytes]. This is the GPU's

@@ -168,10 +168,10 @@ TimeOperations operation_timer = nullptr;
 
 /// Measurements of one GPU in this process.
 struct Measured {
-  std::map<char, CostCurve> curves;                             ///< of products, by type
-  std::map<char, std::map<std::string, CostCurve>> operations;  ///< of the first CUDA GPU
+  std::map<char, CostCurve> curves;                             ///< times of products, by type
+  std::map<char, std::map<std::string, CostCurve>> operations;  ///< times on the first CUDA GPU, by type
   CostCurve memory;                                             ///< memory bandwidth of a CUDA GPU
-  CostCurve column, idle_column;  ///< of CUDA; columns for OpenCL devices are assumed to be as fast as the link
+  CostCurve column, idle_column;  ///< for CUDA; OpenCL devices are assumed to copy columns at the link's rate
   double link = 0;                ///< host to GPU [bytes/s]; 0: not measured, usually because StarPU knows the rate
 };
 

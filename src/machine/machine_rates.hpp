@@ -24,10 +24,10 @@ struct MachineRates {
   CostCurve opencl;   ///< one OpenCL device; empty if there is none
   double others = 1;  ///< the mean rate of all GPUs, relative to `gpu`; 0: unknown, because they differ
   double link = 0;    ///< host to one GPU [bytes/s]
-  double memory = 0;  ///< of the memory of a CUDA GPU [bytes/s]; 0: unknown
+  double memory = 0;  ///< bandwidth of the memory of a CUDA GPU [bytes/s]; 0: unknown
   /// Seconds to copy one column of a tile between host and GPU while the GPU computes; empty: as fast as `link`.
   CostCurve column;
-  CostCurve idle_column;  ///< the same while the GPU is idle
+  CostCurve idle_column;  ///< seconds per column while the GPU is idle
 };
 
 /// Measures the first GPU of each kind for all types, unless the rates are known from an earlier session of this

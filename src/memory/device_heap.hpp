@@ -36,7 +36,7 @@ class DeviceHeap {
   void prepare();
   /// @returns a piece at a multiple of 512 bytes from the start of its slab; null if there is not enough memory
   void* allocate(std::size_t bytes);
-  /// @param piece  from `allocate`
+  /// @param piece  a result of `allocate`
   void release(void* piece);
 
   /// True if no piece is allocated.

@@ -123,7 +123,7 @@ bool Rehearsal::leaves_to_faster(int number, int gpu, bool moves) {
   return true;
 }
 
-/// Of the first few operations in the queue, picks the one that has the least to fetch.
+/// Chooses the operation with the least to fetch among the first few in the queue.
 int Rehearsal::choose(int gpu) {
   auto& state = of(gpu);
   while (state.front.size() < index(window) && !state.ready.empty()) {

@@ -30,7 +30,7 @@ class FairShares {
     }
     /// The priority that `next` will return.
     int now() const noexcept { return priority_at(next_); }
-    /// @param priority  of a task of this call that has run
+    /// @param priority  the priority of a task of this call that has run
     void has_run(int priority) noexcept { all_.reach(-std::int64_t{priority}); }
 
    private:

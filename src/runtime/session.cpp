@@ -43,7 +43,7 @@ namespace tessera::detail {
 namespace {
 
 /// The number of threads that StarPU starts, plus those that copy between GPUs and pageable memory.
-/// @param conf  with the numbers of workers; -1 CPU workers: as many as there are cores
+/// @param conf  contains the numbers of workers; -1 CPU workers means one per core
 Index threads_of(const starpu_conf& conf) {
   const auto of_gpus = [](int gpus) -> Index {
     return gpus > 0 ? gpus + static_cast<Index>(most_copying_threads(static_cast<std::size_t>(gpus))) : 0;

@@ -21,7 +21,7 @@ class ChunkBarrier {
   ChunkBarrier& operator=(const ChunkBarrier&) = delete;
 
   /// Holds back later tasks and messages that use `inputs`.
-  /// @param inputs  of the new chunk, with RW if this process has the tile, otherwise with W
+  /// @param inputs  the inputs of the new chunk, with RW if this process has the tile, otherwise with W
   void begin(std::vector<Access> inputs);
   /// Call this when the tasks of the chunk have been submitted.
   void end();

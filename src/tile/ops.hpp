@@ -41,7 +41,7 @@ class Ops : public ProductOps<Sink> {
   /// A diagonal tile of a triangular matrix, by which other tiles are divided.
   struct Divisor {
     Tile tile;
-    Uplo uplo;  ///< of the tile as stored
+    Uplo uplo;  ///< triangle of the tile as stored
     Diag diag;
     typename Sink::Temporary inverses;  ///< inverses of its diagonal blocks; empty if they are not used
   };

@@ -20,7 +20,7 @@ namespace tessera::tile {
 template <typename Sink>
 class ProductOps {
  public:
-  /// @param type  of the elements: s, d, c or z
+  /// @param type  letter of the elements: s, d, c or z
   ProductOps(const detail::Machine& machine, Sink& sink, char type)
       : machine_(machine), sink_(sink), type_(type), element_size_(size_of(type)),
         per_multiply_add_(flops_of_multiply_add(type)) {}

@@ -28,7 +28,7 @@ class TileGrid {
   /// Registers tiles with arbitrary boundaries between rows and columns.
   TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const Edges& rows,
            const Edges& columns, bool read_only, Share share = {});
-  /// Registers the tiles of a distributed matrix: those of this process in its memory, and those of others without
+  /// Registers the tiles of a distributed matrix. This process's tiles are in its memory; the tiles of others have no
   /// memory.
   /// @param data  the tiles of this process, contiguous, as one column-major array
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,

@@ -8,7 +8,7 @@
 /// Shared parts of all plans.
 namespace tessera::detail {
 
-/// @param type  of the elements: s, d, c or z
+/// @param type  letter of the elements: s, d, c or z
 inline MachineModel machine_model(const Machine& machine, char type) {
   MachineModel model{.rates = machine_rates(machine, type),
                      .cpu_workers = machine.cpu_workers,

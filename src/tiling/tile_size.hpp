@@ -14,16 +14,16 @@ namespace tessera::detail {
 ChosenTiles choose_product_tiles(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
                                  Index fixed);
 
-/// The same for one triangle of an n×n result. The rows of a tile are a multiple of its columns, and equal to them on
-/// CPUs.
+/// The fastest tiles for one triangle of an n×n result. The rows of a tile are a multiple of its columns, and equal to
+/// them on CPUs.
 ChosenTiles choose_triangle_tiles(const MachineModel& machine, Transposed stored, Index n, Index k, TriangleOf what,
                                   Index fixed);
 
-/// The same for a symmetric matrix on one side of an m×n matrix. Its tiles are k×k; the tiles of C have k rows (Left)
-/// or k columns (Right).
+/// The fastest tiles for a symmetric matrix on one side of an m×n matrix. Its tiles are k×k; the tiles of C have k rows
+/// (Left) or k columns (Right).
 ChosenTiles choose_symmetric_tiles(const MachineModel& machine, Side side, Index m, Index n, Index fixed);
 
-/// The same for a triangular matrix that is applied in place.
+/// The fastest tiles for a triangular matrix that is applied in place.
 /// @param inverse  true: trsm; false: trmm
 ChosenTiles choose_triangular_tiles(const MachineModel& machine, Side side, bool inverse, Index m, Index n,
                                     Index fixed);

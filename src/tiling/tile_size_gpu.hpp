@@ -22,7 +22,8 @@ ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed sto
 /// Tiles for a symmetric matrix of order `order` on the left of a matrix with `free` columns. In the result, m = k is
 /// the tile size along the order, and n along the columns. For Side::Right, the result is for the transposed problem.
 ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, Index order, Index free, Index fixed);
-/// The same for a triangular matrix. CPU cores share the result if the machine has cores for this.
+/// Tiles for a triangular matrix, described in the same way. CPU cores share the result if the machine has cores for
+/// this.
 ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
                                        Index fixed);
 

@@ -121,7 +121,7 @@ bool padding_is_intact(const Dense<T>& A) {
   return true;
 }
 
-/// @param output  of the routine
+/// @param output  the output of the routine
 template <Scalar T>
 void expect_small(const char* routine, double residual, const Dense<T>& output) {
   EXPECT_LE(residual, threshold) << routine;  // false for NaN

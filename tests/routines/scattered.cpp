@@ -62,7 +62,7 @@ const std::vector<Slot>& kinds() {
 /// A copy of some elements in memory of a random kind.
 class Somewhere {
  public:
-  /// @param number  of the operand in its call
+  /// @param number  position of the operand in its call
   template <Scalar T>
   Somewhere(std::size_t number, const T* data, std::size_t elements, std::mt19937_64& engine)
       : bytes_(elements * sizeof(T)),
@@ -137,7 +137,7 @@ struct Stored {
   Index m, n, ld;
   std::vector<T> data;
 
-  /// @param part  of the elements; the diagonal is large and real
+  /// @param part  the stored part; the diagonal is large and real
   Stored(Index rows, Index columns, std::mt19937_64& engine, Part part = Part::All)
       : m(rows), n(columns), ld(rows + 3),
         data(static_cast<std::size_t>(ld * columns), T(std::numeric_limits<Real<T>>::quiet_NaN())) {

@@ -38,7 +38,7 @@ struct GpuKind {
   std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, in double precision; always contains gemm
   std::optional<ColumnTimes> in, out;  ///< columns from and to the host; if absent, copies have the rate of the link
   std::optional<PanelTimes> panels;    ///< if absent, a panel takes as long as a gemm with as many flops
-  std::map<std::string, detail::CostCurve> codelets;  ///< of programs, by name: seconds by bytes of data
+  std::map<std::string, detail::CostCurve> codelets;  ///< codelets of programs, by name: seconds by bytes of data
   std::map<char, double> types;  ///< by type: the time for a given number of flops, relative to type d
 
   /// Seconds of a tile task. The flops of add, scale and laswp count elements.
@@ -78,14 +78,14 @@ struct Gpu {
 
 /// Copies between pageable memory and staging buffers on the host.
 struct Staging {
-  double rate = 0;       ///< of all copying threads together [bytes/s]
-  double core_rate = 0;  ///< of one copying thread [bytes/s]
+  double rate = 0;       ///< rate of all copying threads together [bytes/s]
+  double core_rate = 0;  ///< rate of one copying thread [bytes/s]
 };
 
 /// The network between MPI processes, each of which has its own machine.
 struct Network {
   int processes_per_node = 1;
-  double in = 0, out = 0;  ///< of a node [bytes/s]
+  double in = 0, out = 0;  ///< rates of a node [bytes/s]
   double inside = 0;       ///< between processes of one node, each way [bytes/s]
   double latency = 0;      ///< s
 };

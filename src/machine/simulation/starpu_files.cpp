@@ -108,7 +108,7 @@ class Wires {
 
 class Platform {
  public:
-  /// @param prefix  for the names of hosts and links
+  /// @param prefix  start of the names of hosts and links
   Platform(const Machine& machine, bool pageable, std::string prefix = "")
       : machine_(machine), wires_(machine, pageable), prefix_(std::move(prefix)) {}
 

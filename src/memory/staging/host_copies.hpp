@@ -116,7 +116,7 @@ class HostCopies {
 
   const std::chrono::microseconds spin_;
   std::atomic<std::uint64_t> jobs_ = 0;
-  std::atomic<std::size_t> opened_ = 0;   ///< of queues_
+  std::atomic<std::size_t> opened_ = 0;   ///< number of open queues
   std::atomic<std::size_t> unended_ = 0;  ///< copies that were posted and have not ended
   std::size_t count_ = 0;                 ///< number of threads
   EventCount work_;

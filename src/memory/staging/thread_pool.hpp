@@ -48,7 +48,7 @@ class Pieces {
     count_ = count;
     left_ = count;  // from now on, other threads may take pieces
   }
-  /// Prevents all further taking of pieces.
+  /// Ends the job: no more pieces can be taken.
   void close() { left_ = 0; }
   bool any_left() const { return left_ > 0; }
   /// @return  the index of a piece; empty if none is left

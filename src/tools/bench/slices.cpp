@@ -30,7 +30,7 @@ namespace tessera::bench {
 
 namespace {
 
-using bench::require;  // of cuBLAS
+using bench::require;  // checks a status of cuBLAS
 using gpu::require;
 
 void record(const gpu::Event& event, const gpu::Stream& stream) {

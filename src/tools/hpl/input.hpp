@@ -25,7 +25,7 @@ struct Input {
 constexpr const char* ignored_parameters =
     "PMAP, P, Q, PFACT, NBMIN, NDIV, RFACT, BCAST, DEPTH, SWAP, L1, U, equilibration, alignment";
 
-/// @param name  of the file, for messages
+/// @param name  name of the file, for messages
 /// @throws BadArgument with the file, the line and what is allowed there
 Input read_input(std::istream& file, const std::string& name);
 

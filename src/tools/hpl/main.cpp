@@ -44,7 +44,7 @@ Input read(const Options& options) {
   return input;
 }
 
-/// Refuses to run under MPI, where each process would solve all systems on the same devices.
+/// Each process of an MPI program would solve all systems, on the same devices.
 void require_one_process() {
   if (const int count = detail::launched_ranks(); count > 1)
     throw BadArgument(fmt::format(

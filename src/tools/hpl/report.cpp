@@ -47,8 +47,7 @@ void Report::begin(const Input& input, const std::string& machine) {
 void Report::add(const Solved& solved) {
   if (solved.asked > 0 && solved.panel > solved.asked)
     fmt::print(output_, "NB = {} is below N/1024: panels have {} columns.\n", solved.asked, solved.panel);
-  // HPL's letters for the variant: row-major processes, look-ahead of one panel, right-looking. Zeros stand for
-  // parameters that Tessera does not have.
+  // HPL's letters for the variant: row-major processes, look-ahead of one panel, right-looking. Zeros do not apply.
   fmt::print(output_, "WR10R0R0{:>12} {:>5} {:>5} {:>5} {:>18.2f}    {:>19.4e}\n", solved.n, solved.panel, 1, 1,
              solved.seconds, solved.gigaflops());
   if (solved.info != 0) {

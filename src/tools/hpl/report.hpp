@@ -13,8 +13,8 @@ struct Solved {
   Index n = 0;
   Index asked = 0;      ///< NB in the file
   Index panel = 0;      ///< columns of a panel
-  double seconds = 0;   ///< of factorization and solve
-  Index info = 0;       ///< of gesv
+  double seconds = 0;   ///< time of factorization and solve
+  Index info = 0;       ///< info of gesv
   double residual = 0;  ///< scaled; unset if nothing is checked
 
   double gigaflops() const;  ///< as HPL counts: 2/3 n³ + 3/2 n² flops

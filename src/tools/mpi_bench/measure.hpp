@@ -16,7 +16,7 @@ struct Result {
   std::vector<std::uint64_t> received;  ///< bytes of the last call, by process
   int devices = 0;                      ///< number of devices of a process; the minimum
   double device_memory = 0;             ///< bytes of the device with the least memory; 0: no known limit
-  BusLoads loads;                       ///< of the last call, averaged over the devices of all processes
+  BusLoads loads;                       ///< loads of the last call, averaged over the devices of all processes
   std::optional<double> residual;
 
   double mean_received() const;

@@ -19,7 +19,7 @@ struct GpuUse {
 /// The result of a simulation.
 struct Outcome {
   std::string error;          ///< "": none
-  std::string explanation;    ///< of the plan, with --explain
+  std::string explanation;    ///< explanation of the plan, for --explain
   bool bad_argument = false;  ///< the error is caused by the arguments
   double seconds = 0;
   Index tile_m = 0, tile_n = 0, tile_k = 0;

@@ -45,7 +45,7 @@ class Report {
   struct Row {
     bench::Result result;
     const Outcome& outcome;
-    double peak;  ///< of all GPUs, or of all cores [flop/s]
+    double peak;  ///< peak rate of all GPUs, or of all cores [flop/s]
   };
   std::vector<tools::Column<Row>> columns() const;
   Row row(const Run& run, const Outcome& outcome) const;

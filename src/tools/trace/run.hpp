@@ -56,7 +56,7 @@ struct Task {
 
 /// A kind of task.
 struct Routine {
-  std::string name;          ///< of the codelet: "gemm"
+  std::string name;          ///< name of the codelet: "gemm"
   std::uint32_t colour = 0;  ///< 0xRRGGBB
 };
 

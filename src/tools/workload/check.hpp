@@ -20,7 +20,7 @@ struct Term {
 /// `before` the old one. trsm is checked by its residual: 0 = op(A) C − α before.
 template <Scalar T>
 struct Equation {
-  Index m, n;                  ///< of C
+  Index m, n;                  ///< size of C
   Index k;                     ///< terms of each product; 0 if nothing is added
   std::vector<Term<T>> terms;  ///< left: m×k, right: k×n
   T beta;

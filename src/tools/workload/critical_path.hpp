@@ -37,7 +37,7 @@ double seconds_in_a_row(Run run) {
 }
 
 /// LU with partial pivoting, whose panels are columns of tiles of m×n elements at A.
-/// @param rate  of a device [flop/s]
+/// @param rate  rate of a device [flop/s]
 template <Scalar T>
 double lu_path(Index m, Index n, T* A, Index ld, TileSize tile, double rate) {
   const Index order = std::min(m, n), width = std::min(tile.columns, order);

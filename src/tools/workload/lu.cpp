@@ -183,7 +183,7 @@ class Lu final : public Routine {
   }
 
   bool solves_;
-  mutable std::vector<int> pivots_;  ///< of the latest call
+  mutable std::vector<int> pivots_;  ///< pivots of the latest call
 };
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace tessera::bench {
 enum class Form {
   General,     ///< not at all
   Symmetric,   ///< the triangle that is not stored mirrors the one that is
-  Hermitian,   ///< the same, conjugated
+  Hermitian,   ///< the triangle that is not stored is the conjugate mirror of the one that is
   Triangular,  ///< the triangle that is not stored is 0
   Zero,        ///< all elements are 0
 };

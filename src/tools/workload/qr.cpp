@@ -183,7 +183,7 @@ class Qr final : public Routine {
   }
 
   bool solves_;
-  mutable std::vector<std::complex<double>> tau_;  ///< of the latest call
+  mutable std::vector<std::complex<double>> tau_;  ///< tau of the latest call
 };
 
 }  // namespace

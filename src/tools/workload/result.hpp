@@ -31,7 +31,7 @@ struct Result {
   std::optional<Timing> timing;             ///< empty: the library lacks the routine
   double limit = 0;                         ///< lower bound [s], from rates measured one after another
   LimitParts parts;                         ///< lower bounds from rates measured under simultaneous load
-  std::optional<tools::Activity> activity;  ///< of the measured calls; empty for other libraries
+  std::optional<tools::Activity> activity;  ///< activity in the measured calls; empty for other libraries
   double bytes_min_h2d = 0;
   std::optional<Verdict> check;
 

@@ -99,7 +99,7 @@ rlim_t seconds_for(const fs::path& trace) {
   return least + fs::file_size(trace) / bytes_per_second;
 }
 
-/// Runs in a child process, because a failed assertion in StarPU ends the process.
+/// Converts the trace. Call this in a child process, because a failed assertion in StarPU ends the process.
 [[noreturn]] void let_starpu_convert(const fs::path& trace, const Outputs& outputs) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent, nobody reads the output
   const rlimit no_core{0, 0}, enough{seconds_for(trace), seconds_for(trace)};
