@@ -90,7 +90,7 @@ const Grid& BlacsGrids::of(int context) {
     throw;
   }
   MPI_Comm_group(of_grid, &all_.back().processes);
-  MPI_Comm_free(&of_grid);  // the grid has its own
+  MPI_Comm_free(&of_grid);  // the grid has its own communicator
   return all_.back().grid;
 }
 

@@ -33,7 +33,7 @@ namespace tessera::detail {
 /// other.
 class Neighbours {
  public:
-  /// The minimum bytes of a tile to be read this way, from the environment.
+  /// The minimum size of a tile that is read from memory, according to the environment [bytes].
   /// @throws RuntimeError if it is not a number
   static std::size_t least_bytes_asked_for();
 
@@ -47,11 +47,11 @@ class Neighbours {
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
 
-  /// Whether a tile to or from that process is read this way. Both processes get the same answer.
+  /// Whether a tile to or from a process is read from memory. Both processes get the same answer.
   bool carry(starpu_data_handle_t tile, int rank) const;
 
   /// Sends a tile once the tasks submitted so far have written it.
-  /// @param tag    of the tile, the same in all processes
+  /// @param tag    identifies the tile in all processes
   /// @param sent   increased by `bytes` when the tile has arrived
   void send(starpu_data_handle_t tile, int to, std::int64_t tag, int priority, std::atomic<std::uint64_t>& sent,
             std::uint64_t bytes);

@@ -108,7 +108,7 @@ void Network::start(const RuntimeOptions& options) {
     });
     if (const auto* recording = session_->recording()) recording->name_file_in(variables);
     const StarpuVariables::InForce until_started(variables);
-    const NoSignals in_threads;  // of StarPU-MPI, and of copies between processes
+    const NoSignals in_threads;  // threads of StarPU-MPI, and threads that copy between processes
     if (starpu_mpi_init_comm(nullptr, nullptr, 0, comm_) != 0) throw RuntimeError("StarPU-MPI cannot start");
 #ifndef STARPU_SIMGRID  // in a simulation, processes share an address space, and copying takes no time
     constexpr int most_readers = 8;

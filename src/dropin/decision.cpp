@@ -39,7 +39,7 @@ constexpr DeviceRates assumed_rates{5e12, 10e9};
 /// goes through staging buffers, and for pinned memory.
 constexpr double unknown_slowness[2] = {1.5, 1.2};
 
-/// The same for LAPACK routines, whose panels are slower than products.
+/// The assumed ratios for LAPACK routines, whose panels are slower than products.
 constexpr double unknown_slowness_of_lapack[2] = {6, 4};
 double unknown_slowness_of(const Job& job, bool pinned) {
   return (job.is_lapack() ? unknown_slowness_of_lapack : unknown_slowness)[pinned];

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr double rate_of_unused_link = 1e6;  // [bytes/s]; slow, so the policy does not regard the devices as peers
 
-/// Counts cores and NUMA nodes as StarPU does. If the counts differed, StarPU would calibrate.
+/// Counts cores and NUMA nodes as StarPU does, because StarPU would calibrate if the counts differed.
 Bus describe_hardware() {
   const auto &gpus = gpu_places(), &opencl = opencl_places();
   Bus bus;
@@ -101,8 +101,8 @@ bool holds(const fs::path& path, const std::string& text) {
   return found.str() == text;
 }
 
-/// Creates StarPU's folders and writes the files. All folders are needed, even those for the program's own performance
-/// models: StarPU ends the process if it cannot create one.
+/// Creates StarPU's folders and writes the files. Even the folders for the program's own performance models are needed:
+/// StarPU ends the process if it cannot create one.
 void fill(const fs::path& folder, const std::string& host, const std::vector<BusFile>& files) {
   constexpr std::size_t longest = 255;  // StarPU truncates longer paths
   for (const auto& file : files)

@@ -57,8 +57,8 @@ hwloc_obj_t find_device(hwloc_topology_t topology, const std::string& address, c
   return nullptr;
 }
 
-/// The processors near a device: those of the part of the host that hwloc has attached it to, or else those that the
-/// system reports. Empty if unknown.
+/// The processors near a device: those of the part of the host to which hwloc has attached the device, or else those
+/// that the system reports. Empty if unknown.
 Bitmap processors_near(hwloc_topology_t topology, const std::string& address, const std::string& name,
                        const fs::path& pci_devices) {
   Bitmap near(hwloc_bitmap_alloc());
@@ -74,8 +74,8 @@ Bitmap processors_near(hwloc_topology_t topology, const std::string& address, co
   return near;
 }
 
-/// The distance of each NUMA node from the nearest of the `near` nodes. Uses the system's table, or else how far up the
-/// topology the nearest common ancestor is.
+/// The distance of each NUMA node from the nearest of the `near` nodes, from the system's table. Without a table, the
+/// number of levels up to the nearest common ancestor in the topology.
 std::vector<double> distances(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& nodes,
                               const std::vector<hwloc_obj_t>& near) {
   unsigned tables = 1;

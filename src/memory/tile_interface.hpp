@@ -8,7 +8,7 @@
 
 struct starpu_data_interface_ops;
 
-/// The StarPU data interfaces of tiles. They allocate tiles on GPUs from a DeviceHeap, and copy them as a
+/// StarPU's data interfaces for tiles. They allocate tiles on GPUs from a DeviceHeap, and copy each tile as a
 /// `PartialTile`.
 namespace tessera::detail::tile_interface {
 
@@ -31,7 +31,7 @@ bool uses_heap();
 /// Call this after StarPU has started, but not from a StarPU thread.
 /// @param pinned_memory  limit of the staging buffers for pageable tiles [bytes]; 0: as much as is useful
 void start(std::size_t pinned_memory);
-/// Call this when no tile is in use any more. StarPU may still free cached tiles on the GPUs later.
+/// Call this when no tiles are in use. StarPU may still free cached tiles on the GPUs later.
 void stop();
 
 }  // namespace tessera::detail::tile_interface

@@ -34,7 +34,7 @@ DeviceHeap::Source source(int device) {
             bytes = (bytes + driver_unit - 1) / driver_unit * driver_unit;
             void* slab = nullptr;
             if (cudaSetDevice(device) != cudaSuccess || cudaMalloc(&slab, bytes) != cudaSuccess) {
-              cudaGetLastError();  // others use the memory; StarPU then evicts tiles
+              cudaGetLastError();  // other programs use the memory; StarPU then evicts tiles
               return static_cast<void*>(nullptr);
             }
             return slab;
@@ -76,7 +76,7 @@ void* take(unsigned node, std::size_t bytes) {
   const std::lock_guard lock(heap.mutex);
   try {
     return heap.get(node).allocate(bytes);
-  } catch (const std::bad_alloc&) {  // no host memory; an exception must not propagate through StarPU
+  } catch (const std::bad_alloc&) {  // no host memory; must not propagate through StarPU
     return nullptr;
   }
 }
@@ -115,8 +115,8 @@ void release(void* interface, unsigned node) noexcept {
   matrix.ptr = matrix.dev_handle = 0;
 }
 
-/// StarPU reuses an allocation for tiles with the same footprint. The value must differ from that of StarPU's own
-/// matrix interface, whose allocations are not from a heap.
+/// A hash of a tile's size: StarPU reuses an allocation for tiles with the same footprint. It differs from the
+/// footprint of StarPU's own matrix interface, whose allocations do not come from a heap.
 std::uint32_t footprint(starpu_data_handle_t tile) {
   constexpr std::uint32_t ours = 0x7e55e4a;
   return starpu_hash_crc32c_be(static_cast<std::uint32_t>(starpu_matrix_get_allocsize(tile) >> 3), ours);

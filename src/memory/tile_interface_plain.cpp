@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interfaces of builds without CUDA: StarPU's own allocation, and no staging.
+// The interfaces in builds without CUDA: StarPU's own allocation, and no staging buffers.
 #include <starpu.h>
 
 #include "partial_tile.hpp"

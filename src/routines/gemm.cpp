@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gemm and gemmt: products. They differ only in the part of a diagonal tile that is computed.
+// gemm and gemmt: products. They differ only in which part of a diagonal tile is computed.
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -33,7 +33,7 @@ ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const Matri
 }
 
 /// C ← α op(A) op(B) + β C
-/// @param plan  for the tiles of C
+/// @param plan  plan for the tiles of C
 /// @param uplo  the triangle of C to compute, in the tiles of `region`; if empty, all of C
 template <Scalar T>
 void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo> uplo, T alpha, const Factor<T>& first,

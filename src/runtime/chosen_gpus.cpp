@@ -19,7 +19,7 @@ std::string starpu_limit(bool opencl, const std::string& number = "") {
   return std::string("STARPU_LIMIT_") + (opencl ? "OPENCL_" : "CUDA_") + (number.empty() ? "" : number + "_") + "MEM";
 }
 
-/// Probes the CUDA GPUs that fall to this process.
+/// Probes the CUDA GPUs assigned to this process.
 /// @param wanted  -1: all of its share
 gpu::Probe probe_share(const RuntimeOptions& options, int wanted) {
   if (options.node_parts <= 1) return gpu::probe(wanted);

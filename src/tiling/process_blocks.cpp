@@ -17,7 +17,7 @@ namespace {
 constexpr double most_for_result = 0.75;
 /// The fraction of a process's free memory that copies of other processes' tiles may fill.
 constexpr double most_for_copies = 0.5;
-/// Look-ahead if all of C is one block, and otherwise.
+/// The look-ahead in chunks, if all of C is one block, and if it is not.
 constexpr Index ahead_of_whole = 1, ahead_of_blocks = 2;
 /// The minimum look-ahead in terms of the sum. It is at least the number of rows and of columns of processes, so that
 /// the terms that may be sent are spread over all processes.
@@ -29,15 +29,16 @@ Index whole_tiles(double count, Index most) {
   return count >= static_cast<double>(most) ? most : std::max<Index>(1, static_cast<Index>(count));
 }
 
-/// The largest divisor of `terms` up to `most`. If that is less than half of `most`, parts of about equal size instead.
+/// The largest divisor of `terms` that is at most `most`. If it is less than half of `most`, the size of about equal
+/// parts.
 Index chunk_of(Index terms, Index most) {
   Index divisor = most;
   while (terms % divisor != 0) divisor--;
   return 2 * divisor >= most ? divisor : divide_up(terms, divide_up(terms, most));
 }
 
-/// Parts of about equal size, none larger than `most`; rounded up to a multiple of `unit` if that is still small
-/// enough.
+/// The size of about equal parts that are at most `most`; rounded up to a multiple of `unit` unless that exceeds
+/// `most`.
 Index even_part(Index whole, Index most, Index unit) {
   const Index even = divide_up(whole, divide_up(whole, most)), rounded = divide_up(even, unit) * unit;
   return rounded <= most ? rounded : even;
@@ -52,19 +53,19 @@ std::vector<DealtColumns::Part> parts(int gpus, Index rows, Index columns) {
   return all;
 }
 
-/// Bytes that a GPU reads for a term.
+/// The bytes that a GPU reads for one term.
 double bytes_of_term(const DealtColumns::Part& part, const TiledProduct& product) {
   return bytes(part.rows, product.a) + bytes(part.columns, product.b);
 }
 
-/// The number of (process, block) pairs with this many rows, or columns, of tiles.
+/// The number of (process, block) pairs with a given number of rows, or columns, of tiles.
 struct Extent {
   Index tiles;
   double pairs;
 };
 using Extents = std::vector<Extent>;
 
-/// For blocks with `block` tiles per process.
+/// The extents of blocks with `block` tiles per process.
 Extents extents(Index whole, Index processes, Index block) {
   const Index most = block * processes, full = whole / most, last = whole % most, more = last % processes;
   return {{block, static_cast<double>(full * processes)},
@@ -72,12 +73,12 @@ Extents extents(Index whole, Index processes, Index block) {
           {last / processes, static_cast<double>(last > 0 ? processes - more : 0)}};
 }
 
-/// Tiles that GPUs read.
+/// The numbers of tiles that GPUs read.
 struct Inputs {
   double a = 0, b = 0;
 };
 
-/// The inputs of all GPUs of all processes for a term, in blocks of these extents.
+/// The inputs that all GPUs of all processes read for a term, for blocks of these extents.
 Inputs inputs_of_term(int gpus, const Extents& rows, const Extents& columns) {
   Inputs all;
   for (const auto& x : rows)
@@ -91,7 +92,7 @@ Inputs inputs_of_term(int gpus, const Extents& rows, const Extents& columns) {
   return all;
 }
 
-/// The case of the paper whose conditions hold for each GPU's part of a block.
+/// The case of the paper whose conditions each GPU's part of a block fulfils.
 char memory_case(double memory, int gpus, const ProcessModel& processes, const TiledProduct& product,
                  const ProcessBlocks& blocks) {
   const double rows_of_a = bytes(product.mt * product.kt, product.a) / processes.p,
@@ -109,7 +110,7 @@ char memory_case(double memory, int gpus, const ProcessModel& processes, const T
   return memory_case;
 }
 
-/// The bytes of A and B that a GPU loads in the paper's model.
+/// The bytes of A and B that a GPU loads according to the paper's model.
 double even_inputs(double memory, double gpus, const ProcessModel& processes, const TiledProduct& product,
                    const ProcessBlocks& blocks) {
   const double rows_of_a = bytes(product.mt * product.kt, product.a) / processes.p,
@@ -180,7 +181,7 @@ ProcessLoads predicted_loads(const ProcessModel& processes, const TiledProduct& 
   const int gpus = std::max(processes.gpus, 1);
   const double p = processes.p, q = processes.q, all_gpus = p * q * gpus;
   const double memory = limit(processes.gpus > 0 ? processes.gpu_memory : 0);
-  // The fractions of the tiles of A, and of B, that a process receives from others.
+  // The fraction of the tiles of A, and of B, that a process receives from others.
   const double from_row = 1 - 1 / q, from_column = 1 - 1 / p;
   ProcessLoads loads;
   const auto times = [](bool returns, Index blocks_of_c) { return returns ? static_cast<double>(blocks_of_c) : 1; };
@@ -196,7 +197,7 @@ ProcessLoads predicted_loads(const ProcessModel& processes, const TiledProduct& 
   const auto rows = extents(product.mt, processes.p, blocks.rows),
              columns = extents(product.nt, processes.q, blocks.columns);
   auto read = inputs_of_term(gpus, rows, columns);
-  // Tiles that stay on a GPU are read once for all blocks, except those that the process receives again.
+  // A tile that stays on a GPU is read once for all blocks, unless the process receives it again.
   if (loads.memory_case == 'a') {
     const double once = inputs_of_term(gpus, rows, of_first(product.nt, processes.q, blocks.columns)).a;
     read.a = once + (blocks.a_returns() ? from_row : 0) * (read.a - once);

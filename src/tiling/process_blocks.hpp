@@ -10,7 +10,7 @@
 /// Multi-GPU Accelerated Distributed-Memory Platforms over PaRSEC", 2019.
 namespace tessera::detail {
 
-/// The properties of the processes in a p×q grid that determine the choice.
+/// The properties of the processes in a p×q grid on which the choice depends.
 struct ProcessModel {
   int p = 1, q = 1;
   int gpus = 0;            ///< of each process; 0: the CPU cores compute
@@ -55,12 +55,12 @@ struct ProcessBlocks {
 ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledProduct& product,
                                     const WantedBlocks& wanted = {});
 
-/// Predicted loads of a process and of a GPU. Within a process, GPUs have the shares of `DealtColumns`.
+/// Predicted loads of a process and of a GPU. Within a process, GPUs have shares as in `DealtColumns`.
 struct ProcessLoads {
   double received = 0;     ///< average bytes that a process receives from others
   char memory_case = 'c';  ///< a: a process's rows of A fit on each GPU; b: a GPU's columns of B fit; c: neither
   double inputs = 0;       ///< average bytes of A and B that a GPU loads from the host or from peers
-  double even_inputs = 0;  ///< the same in the paper's model: GPUs divide columns evenly, and no GPU loads a tile twice
+  double even_inputs = 0;  ///< `inputs` in the paper's model: GPUs divide columns evenly, and no GPU loads a tile twice
   double result = 0;       ///< bytes of C that a GPU loads (if β ≠ 0) and writes back
 };
 ProcessLoads predicted_loads(const ProcessModel& processes, const TiledProduct& product, const ProcessBlocks& blocks);

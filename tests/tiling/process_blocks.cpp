@@ -118,7 +118,7 @@ TEST(ProcessBlocks, CountWhatCutColumnsTake) {  // 4×4 tiles for 3 GPUs: 6 or 5
   EXPECT_DOUBLE_EQ(loads.even_inputs, 8 * (4 + 4. / 3));
 }
 
-TEST(ProcessBlocks, CountBlocksThatAreNotFull) {  // of 7 and 6 rows of tiles, and 4 columns for 2 GPUs
+TEST(ProcessBlocks, CountBlocksThatAreNotFull) {  // 7 and 6 rows of tiles, and 4 columns for 2 GPUs
   const ProcessModel processes{.p = 2, .q = 1, .gpus = 2, .gpu_memory = 29, .host_memory = 0};
   constexpr TiledProduct ragged{13, 4, 10, 1, 1, 1};
   const auto blocks = choose_process_blocks(processes, ragged, {4, 3, 1, 1});  // 4 and 3 or 2 rows, 3 and 1 columns
@@ -153,7 +153,7 @@ TEST(ProcessBlocks, CutAPrimeNumberOfTermsEvenly) {
   ProcessModel processes{.p = 1, .q = 2, .gpus = 1, .gpu_memory = 30, .host_memory = 0};
   // 4×4 tiles of C leave 14; a term takes 8, so 1 fits. With one row and column of tiles, 14 terms fit.
   EXPECT_EQ(choose_process_blocks(processes, {4, 8, 29, 1, 1, 1}).chunk, 1);
-  EXPECT_EQ(choose_process_blocks(processes, {1, 2, 29, 1, 1, 1}).chunk, 10);  // of 29 terms, 14 fit: 10, 10 and 9
+  EXPECT_EQ(choose_process_blocks(processes, {1, 2, 29, 1, 1, 1}).chunk, 10);  // 14 of 29 terms fit: 10, 10 and 9
   EXPECT_EQ(choose_process_blocks(processes, {1, 2, 28, 1, 1, 1}).chunk, 14);
 }
 

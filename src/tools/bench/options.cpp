@@ -76,7 +76,7 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
 }
 
 /// Refuses options that describe a routine or its measurement.
-/// @param mode  the option that measures something else
+/// @param mode  the option that selects another kind of measurement
 void require_no_routine(const CLI::App& app, const std::string& mode) {
   const std::vector<std::string> others{"--tile",  "--against",    "--xt-block", "--check",
                                         "--trace", "--statistics", "--demo",     "--sweep"};
@@ -149,7 +149,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
 
 namespace {
 
-/// @param has_cuda  whether CUDA drives a GPU that is used
+/// @param has_cuda  whether CUDA drives one of the GPUs in use
 void settle_memory(Options& options, bool has_cuda, const std::string& because) {
   const auto memory = options.memory.value_or(has_cuda ? Memory::Pinned : Memory::Pageable);
   const auto refuse = [&](const std::string& why) { throw BadArgument("--memory", name_of(memory), why); };

@@ -28,13 +28,13 @@ struct Options {
   RuntimeOptions runtime;
   std::vector<Index> sizes;
   std::string types;
-  bench::ChosenProblems calls;  ///< whose plans are explained
+  bench::ChosenProblems calls;  ///< the calls whose plans are explained
   bool measure = false, json = false, describe = false;
   std::optional<DistributedProduct> distributed;
   std::optional<std::vector<std::string>> program;  ///< the program for --blas, and its arguments
 };
 
-/// The arguments, split at --blas. CLI11 does not see those after it, because they belong to the program.
+/// The arguments before and after --blas. Those after it belong to the program, so CLI11 must not see them.
 struct Split {
   int own = 0;
   std::optional<std::vector<std::string>> program;
@@ -77,7 +77,7 @@ std::optional<DistributedProduct> parse_product(const std::string& grid, const b
   return product;
 }
 
-/// The calls to explain; all else is shown without them.
+/// Parses the calls to explain. Without calls, everything else is shown.
 void parse_calls(const CLI::App& app, const bench::TypedProblem& typed, const std::string& grid, Options& options) {
   options.types = bench::parse_types(typed.types);
   options.distributed = parse_product(grid, typed);
@@ -132,7 +132,7 @@ std::optional<Options> parse(int argc, char** argv) {
   return options;
 }
 
-/// If no runtime can start on a machine, that is part of the output, not an error.
+/// Looks at the machine. If no Runtime can start there, that is part of the output and not an error.
 void look(const Options& options, Facts& facts) {
   try {
     if (options.measure && options.runtime.gpus != 0)

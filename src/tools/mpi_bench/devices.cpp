@@ -15,7 +15,7 @@ Devices devices_of_process() {
   for (unsigned worker = 0; worker < starpu_worker_get_count(); worker++) {
     const auto node = static_cast<int>(starpu_worker_get_memory_node(worker));
     if (node == STARPU_MAIN_RAM || std::ranges::find(devices.nodes, node) != devices.nodes.end()) continue;
-    // With GPUs, CPU workers run only the program's own tasks.
+    // If there are GPUs, CPU workers run only the program's own tasks.
     const bool cpu = starpu_node_get_kind(static_cast<unsigned>(node)) == STARPU_CPU_RAM;
     if (cpu && starpu_cuda_worker_get_count() > 0) continue;
     devices.nodes.push_back(node);

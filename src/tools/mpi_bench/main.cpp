@@ -49,7 +49,7 @@ int unroll(const Options& options) {
   return tools::Success;
 }
 
-/// Actual errors are far below the bound that the residual is relative to.
+/// The residual is relative to a bound, and actual errors are far below the bound.
 constexpr double largest_residual = 1;
 
 /// Prints one measurement. @return  whether its result is correct

@@ -13,7 +13,7 @@ namespace {
 
 using tools::BadArgument;
 
-/// Rows and columns, as 2x3.
+/// Parses rows and columns, such as 2x3.
 std::pair<int, int> parse_pair(const char* option, const std::string& text) {
   int rows = 0, columns = 0, end = 0;
   if (std::sscanf(text.c_str(), "%dx%d%n", &rows, &columns, &end) != 2 ||

@@ -20,12 +20,12 @@ auto checked(const std::string& option, const std::string& value, Check check) {
   try {
     return check();
   } catch (const ArgumentError& error) {
-    const auto& problem = error.problem();  // "is 'VALUE', …", or that of TESSERA_SCHED
+    const auto& problem = error.problem();  // "is 'VALUE', …", or the message about TESSERA_SCHED
     throw BadArgument(option + (problem.starts_with("is ") ? " " : " " + value + ": ") + problem);
   }
 }
 
-/// StarPU gets an absolute path, because the loader would search the system's folders for a name without a slash.
+/// Passes an absolute path to StarPU, because the loader searches the system's folders for names without a slash.
 void use_policy_library(const std::string& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) throw BadArgument("--policy-library", file, "is not a file");

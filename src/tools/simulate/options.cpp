@@ -98,7 +98,7 @@ std::string why_not_simulated(const bench::Routine& routine, const Options& opti
   return "";
 }
 
-/// Removes the routines that cannot be simulated, which only 'all' may have chosen.
+/// Removes the routines that cannot be simulated. Only the name 'all' can have selected them.
 void keep_what_can_be_simulated(const std::vector<std::string>& named, Options& options) {
   std::erase_if(options.routines, [&](const bench::Routine* routine) {
     const auto why = why_not_simulated(*routine, options);
@@ -125,9 +125,8 @@ void require_plain_sweep(const CLI::App& app, const Options& options) {
   if (options.gpus.size() > 1) throw BadArgument("--gpus: --sweep takes one number, and compares fewer GPUs with it");
 }
 
-/// Refuses a policy that was compiled for the StarPU for real machines: its locks would stop the only thread of a
-/// simulation. The headers of that StarPU call the C library's lock functions directly, those of the simulating StarPU
-/// do not.
+/// Refuses a policy that was compiled for StarPU on real machines: its locks would stop the only thread of a
+/// simulation. Such a policy calls the C library's lock functions directly, because the headers of that StarPU do.
 void require_simulating(const std::string& policy_library) {
   std::ifstream file(policy_library, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
@@ -195,13 +194,13 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   if (!options.program.empty() && options.policies.front().empty()) options.policies = {"tessera"};
   if (!typed.runtime.placements.empty()) options.placements = tools::parse_placements(typed.runtime);
   else if (const auto set = detail::with_environment({}).placement; set != Placement::Automatic)
-    options.placements = {set};  // the CPU workers depend on it, see runs_of
+    options.placements = {set};  // the number of CPU workers depends on the placement, see runs_of
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
   if (app.count("--dump") > 0) tools::require_empty_folder("--dump", options.dump);
 }
 
-/// The policy `tessera` uses the library's default placement. With StarPU's policies, tasks have no
-/// place, so that there is something to decide.
+/// The default placement of a policy. For `tessera`, the library chooses. StarPU's policies place the tasks themselves,
+/// so the library must not.
 Placement suitable_placement(const std::string& policy) {
   return policy.empty() || policy == "tessera" ? Placement::Automatic : Placement::Scheduler;
 }
@@ -231,7 +230,7 @@ std::vector<Run> runs_of(const Options& options) {
   const auto cpus_beside = [&](int gpus) {
     return options.cpus >= 0 ? options.cpus : gpus > 0 ? 0 : options.machine.cores;
   };
-  // The library decides itself if its own policy and placement are simulated.
+  // With its own policy and placement, the library decides itself.
   const auto cpus_of_call = [&](int gpus, const std::string& policy, Placement placement) {
     const bool decides =
         options.cpus < 0 && gpus > 0 && (policy.empty() || policy == "tessera") && placement != Placement::Scheduler;

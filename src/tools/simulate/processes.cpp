@@ -35,7 +35,7 @@ class Child {
     if (child < 0) throw RuntimeError(std::string("cannot start a process for a simulation: ") + std::strerror(errno));
     if (child == 0) {
       close(ends[0]);
-      prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent, the result would not be read
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with its parent, because nobody would read the result
       if (getppid() != parent) _exit(1);
       dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is reserved for results
       if (!options.program.empty()) become_program(options, run, scratch, ends[1]);

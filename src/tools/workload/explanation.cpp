@@ -24,7 +24,8 @@ Json to_json(const Considered& c) {
           {"gpus", c.gpus},     {"predicted_s", c.seconds}, {"bound", c.bound},   {"share", c.share}};
 }
 
-/// The plan as a candidate. Of those that were rehearsed, it is the one with its time, unless cores take part.
+/// The plan as a candidate. If the plan was rehearsed, it equals the candidate with the same time, unless cores
+/// compute.
 Json chosen_of(const detail::Plan& plan, const detail::Machine& machine, const std::vector<Considered>& all) {
   const int gpus = plan.gpus > 0 ? plan.gpus : machine.gpu_count();
   const auto same =

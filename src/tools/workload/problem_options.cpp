@@ -80,7 +80,7 @@ std::complex<double> parse_scalar(const std::string& option, const std::string& 
   return {parts[0], parts[1]};
 }
 
-/// N, MxN or MxNxK. The terms of MxN are n.
+/// Parses N, MxN or MxNxK. For MxN, k is n.
 std::tuple<Index, Index, Index> parse_size(const std::string& text) {
   constexpr Index most = 2147483647;
   std::vector<Index> numbers;

@@ -89,7 +89,7 @@ TEST(Programs, WithStarpusOwnCopiesEndInLittleMemory) {
     }
 }
 
-TEST(Programs, ReadLessIfTheySayWhichTaskIsTheLastToUseATile) {
+TEST(Programs, CopyLessWithHintsOfTheLastUse) {
   const auto bytes = [](const std::string& hints) -> double {
     return row_of("--gpu-memory 220 --cpus 0 " + on("h200x4", "gemm-rows --tiles 12" + hints)).at("bytes_h2d");
   };
