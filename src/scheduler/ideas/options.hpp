@@ -13,7 +13,7 @@ enum class Locality {
 /// The options of the policy. Each option switches one idea on or off, or tunes it, so that its effect can be measured.
 /// The environment variable TESSERA_SCHED sets them, for example: -steal,slots=8
 struct Options {
-  int slots = 16;  ///< number of tasks that a GPU reserves; a CPU worker reserves one
+  int slots = 64;  ///< number of tasks that a GPU reserves; a CPU worker reserves one
   int window = 8;  ///< number of tasks compared at the front of a queue, or open to stealing at its end
   Locality locality = Locality::Time;
   bool chains = true;      ///< run all tasks that write one tile on the worker that has it

@@ -5,7 +5,9 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string_view>
 
 #include <tessera/tessera.h>
 
@@ -61,6 +63,24 @@ std::string blas_name() {
   return config != nullptr ? config() : "not OpenBLAS";
 }
 
+/// An OpenBLAS that is older than the processor may not know it, and then chooses kernels for any x86-64 processor, which
+/// are several times slower.
+std::string blas_advice() {
+#ifdef __x86_64__
+  auto* const core = reinterpret_cast<char* (*)()>(host::symbol("openblas_get_corename"));
+  if (core == nullptr || __builtin_cpu_supports("avx2") == 0) return "";
+  constexpr std::array with_avx2{"Excavator", "Haswell", "Zen", "SkylakeX", "Cooperlake", "Sapphirerapids"};
+  const std::string_view name(core());
+  if (std::ranges::find(with_avx2, name) != with_avx2.end()) return "";
+  const bool has_avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+                          __builtin_cpu_supports("avx512vl") != 0;
+  return fmt::format("its kernels are for {}, without this processor's AVX{}: try OPENBLAS_CORETYPE={}", name,
+                     has_avx512 ? "-512" : "2", has_avx512 ? "SkylakeX" : "Haswell");
+#else
+  return "";
+#endif
+}
+
 std::string node_name(unsigned node) {
   switch (starpu_node_get_kind(node)) {
   case STARPU_CPU_RAM:
@@ -106,6 +126,7 @@ Software look_at_software() {
   software.starpu_library = library_of("starpu_init");
   software.starpu_features = starpu_features();
   software.blas = blas_name();
+  software.blas_advice = blas_advice();
   software.blas_library = host::library();
   software.blas_threads = host::threads();
   const auto cache = detail::cache_directory();

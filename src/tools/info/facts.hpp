@@ -20,6 +20,7 @@ namespace tessera::info {
 struct Software {
   std::string tessera, starpu, starpu_library, starpu_features;
   std::string blas, blas_library;
+  std::string blas_advice;           ///< how to get a faster BLAS; "": nothing to say
   int blas_threads = 1;              ///< the BLAS's own choice
   std::string cache, cache_trouble;  ///< cache_trouble: why measurements cannot be kept; "": they can
   std::vector<std::string> visible_gpus;

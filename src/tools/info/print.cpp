@@ -82,6 +82,7 @@ void print_software(const Facts& facts) {
     line("policy", fmt::format("{}, placement by {}", facts.running->policy, facts.running->placement));
   line("host BLAS", s.blas);
   line("", fmt::format("{}, {} thread{} by default", s.blas_library, s.blas_threads, s.blas_threads == 1 ? "" : "s"));
+  if (!s.blas_advice.empty()) line("", s.blas_advice);
   line("cache", s.cache);
   if (!s.cache_trouble.empty())
     line("", s.cache_trouble + ": each process measures the machine again; see TESSERA_CACHE_DIR");

@@ -29,10 +29,10 @@ std::string refusal_of(const std::string& text) {
 }
 
 TEST(Options, HaveDefaults) {
-  for (const char* text : {"", "steal", "+steal,slots=16"}) {
+  for (const char* text : {"", "steal", "+steal,slots=64"}) {
     const auto options = options_of(text);
     EXPECT_TRUE(options.steal) << text;
-    EXPECT_EQ(options.slots, 16) << text;
+    EXPECT_EQ(options.slots, 64) << text;
   }
 }
 
