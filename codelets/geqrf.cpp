@@ -3,7 +3,7 @@
 #include <type_traits>
 
 #include "common/of_type.hpp"
-#include "tall_panel.hpp"
+#include "halved_panel.hpp"
 
 namespace tessera::codelets {
 
@@ -37,10 +37,7 @@ struct Geqrf : OnPanels<Geqrf<T>, T, ReflectorArgs> {
   static void compute(auto& on, void* buffers[], const ReflectorArgs& args) {
     const auto A = Geqrf::panel_in(buffers[0], args.first);
     T* const tau = tile<T>(buffers[1]).data;
-    const auto block = tile<T>(buffers[2]);
-    if (is_tall(on, A) && factorize_tall(on, A, tau, block)) return;
-    on.factorize(A, tau);
-    make_block(on, A, tau, block);
+    factorize_panel(on, A, tau, tile<T>(buffers[2]));
   }
 };
 

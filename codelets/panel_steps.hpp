@@ -110,8 +110,9 @@ class PanelOnHost : public OnHost {
     found_.squares[at] = sum;
   }
   Measured wait() const { return found_; }
-  static constexpr int rows_of_tall_column = 16;  ///< see `is_tall`
-  static constexpr int leaf = 16;                 ///< the order up to which `factorize_leaf` factorizes
+  static constexpr int rows_of_tall_column = 16;               ///< see `is_tall`
+  static constexpr int narrowest_half = 32, widest_half = 64;  ///< see `width_of_halves`
+  static constexpr int leaf = 16;                              ///< the order up to which `factorize_leaf` factorizes
   /// A − S = L U, where S has the signs on its diagonal.
   void factorize_leaf(const Tile<T>& A, T* signs) const {
     for (int k = 0; k < A.n; k++) {
@@ -225,6 +226,7 @@ class PanelOnDevice : public OnDevice {
     return {status == cudaSuccess && solver.handle != nullptr && *solver.info == 0, {sum(0), sum(1)}};
   }
   static constexpr int rows_of_tall_column = 64;  ///< the columns of lower panels stay in the caches
+  static constexpr int narrowest_half = 64, widest_half = 128;
   static constexpr int leaf = device::leaf_with_signs;
   void factorize_leaf(const Tile<T>& A, T* signs) const {
     check("leaf", device::factorize_leaf_with_signs(device::local_stream(), A.n, A.data, A.ld, signs));

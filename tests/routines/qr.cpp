@@ -184,6 +184,21 @@ TYPED_TEST(Qr, FactorizesTallPanelsOfAnyCondition) {
   }
 }
 
+/// A panel that GPUs, too, cut into halves, see halved_panel.hpp.
+TYPED_TEST(Qr, FactorizesPanelsInHalves) {
+  using T = TypeParam;
+  const Index m = 4200, n = 96;
+  for (const double condition : {1.0, 1e12}) {
+    SCOPED_TRACE(condition);
+    const auto A = with_condition<T>(m, n, condition, 6);
+    expect_factors(A, Factors<T>(A, n));
+  }
+  auto A = random_matrix<T>(m, n, 7);  // no right half has independent columns
+  for (Index j = n / 2; j < n; j++)
+    for (Index i = 0; i < m; i++) A(i, j) = A(i, j - n / 2);
+  expect_factors(A, Factors<T>(A, n));
+}
+
 TYPED_TEST(Qr, EndsWithNotANumber) {
   using T = TypeParam;
   for (const Index m : {4 * panel, 100 * panel}) {
