@@ -12,11 +12,11 @@
 #include "codelet.hpp"
 #include "common/of_type.hpp"
 
-/// The arguments of tile operations as text, for a Dump. Addresses where tasks store findings are left out, because
+/// The arguments of tile operations as text, for a Dump. Addresses to which tasks write results are left out, because
 /// they differ from run to run.
 namespace tessera::codelets {
 
-/// The shortest text that is read back as the same number.
+/// The shortest text from which the same number can be read.
 inline std::string number_text(std::floating_point auto number) {
   std::array<char, 32> text;
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
@@ -31,7 +31,7 @@ std::string value_text(const V& value) {
   else return "(" + number_text(value.real()) + "," + number_text(value.imag()) + ")";
 }
 
-/// A factor as a number of the type of the task.
+/// A factor (α or β), as a number of the task's type.
 struct Factor {
   Number value;
   char type;

@@ -6,14 +6,15 @@
 
 namespace tessera::codelets {
 
-/// Rows [first, first + count) of B if the triangle is on the left, columns if it is on the right. Called "rows" below.
+/// Rows [first, first + count) of B if the triangle is on the left, or columns of B if it is on the right. Below, both
+/// are called "rows".
 struct Range {
   int first, count;
 };
 
-/// trmm and trsm on one tile, as operations with diagonal blocks of the triangle and products between them. To make the
-/// products as large as possible, the tile is recursively halved, with one product between the halves, down to a block.
-/// @tparam Blas  has gemm
+/// trmm and trsm on one tile, as operations with diagonal blocks of the triangle and products between them. The tile is
+/// halved recursively, down to a block, with one product between the halves, so that products are as large as possible.
+/// @tparam Blas  a class with a function `gemm`
 template <Scalar T, typename Blas>
 class BlockedTriangle {
  public:
@@ -21,19 +22,19 @@ class BlockedTriangle {
       : blas_(blas), args_(args), A_(A), B_(B), left_(args.side == Side::Left),
         forward_(((args.uplo == Uplo::Lower) != (args.op != Op::NoTrans)) == left_) {}
 
-  /// Whether a row depends on earlier rows; otherwise on later ones.
+  /// Whether a row depends on earlier rows. If not, it depends on later rows.
   bool forward() const { return forward_; }
 
   /// B ← α op(A)⁻¹ B
-  /// @param order     of the blocks
-  /// @param on_block  called with a Range and a factor: B(rows) ← factor op(A(rows, rows))⁻¹ B(rows)
+  /// @param order     the order of the blocks
+  /// @param on_block  is called with a Range and a factor, and computes B(rows) ← factor op(A(rows, rows))⁻¹ B(rows)
   template <typename OnBlock>
   void solve(int order, OnBlock on_block) const {
     solve_rows({0, A_.n}, order, T(args_.alpha), on_block);
   }
 
   /// B ← α op(A) B
-  /// @param on_block  called with a Range and a factor: B(rows) ← factor op(A(rows, rows)) B(rows)
+  /// @param on_block  is called with a Range and a factor, and computes B(rows) ← factor op(A(rows, rows)) B(rows)
   template <typename OnBlock>
   void multiply(int order, OnBlock on_block) const {
     multiply_rows({0, A_.n}, order, on_block);
@@ -56,7 +57,7 @@ class BlockedTriangle {
   struct Halves {
     Range before, after;  ///< `after` depends on `before` in a product with A
   };
-  /// Cuts a range into a power of two of blocks, and the rest.
+  /// Cuts a range in two. The first part has a number of blocks that is a power of two.
   Halves halves(const Range& rows, int order) const {
     int count = order;
     while (2 * count < rows.count) count *= 2;
@@ -73,7 +74,7 @@ class BlockedTriangle {
     solve_rows(after, order, T(1), on_block);
   }
 
-  /// From the last block to the first: a block is overwritten only after all blocks that need it have read it.
+  /// Works from the last block to the first, so that a block is overwritten only after all blocks that need it.
   template <typename OnBlock>
   void multiply_rows(const Range& rows, int order, const OnBlock& on_block) const {
     if (rows.count <= order) return on_block(rows, T(args_.alpha));

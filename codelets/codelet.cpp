@@ -19,9 +19,9 @@ double cost_in_microseconds(starpu_task* task, unsigned worker, unsigned /*imple
   return 1e6 * cost(task->cl->name, work_of(task), static_cast<int>(worker));
 }
 
-/// Hashes the type and the tile sizes, but not α and β: StarPU treats tasks with equal footprints as equally expensive.
-/// For tall diagonal tiles, the hash does not reflect how much of the tile is computed; the cost function accounts for
-/// that.
+/// Hashes the type and the tile sizes, but not α and β, because StarPU assumes that tasks with equal footprints take
+/// equally long. The hash ignores how much of a tall diagonal tile is computed; the cost function takes that into
+/// account.
 uint32_t footprint(starpu_task* task) {
   uint32_t hash = starpu_hash_crc32c_be(static_cast<uint32_t>(work_of(task).type), 0);
   for (int i = 0; i < task->nbuffers; i++) {

@@ -17,16 +17,15 @@
 /// The codelets of all tile operations: their arguments, their construction, and the cost of their tasks.
 namespace tessera::codelets {
 
-/// The amount of work of a task, for the performance model. It is the first member of the arguments of every tile
-/// operation.
+/// The amount of work of a task, for the performance model: the first member of the arguments of every tile operation.
 struct Work {
   double flops;  ///< real floating-point operations
   char type;     ///< s, d, c or z
   // Used only by simulated machines and rehearsals:
-  double rows = 0, columns = 0;  ///< of the panel that the task factorizes; 0: none
+  double rows = 0, columns = 0;  ///< size of the panel that the task factorizes; 0: none
   double beside = 0;             ///< flops of concurrent products, included in `flops`
   double moved = 0;              ///< elements that the task writes to other rows
-  /// The floating-point mode for CPU workers: that of the thread that has called the routine.
+  /// The floating-point mode for CPU workers, taken from the thread that called the routine.
   detail::float_mode::Bits mode = detail::float_mode::usual;
 };
 
@@ -35,9 +34,9 @@ struct TileOperation {
   starpu_perfmodel model{};
   starpu_codelet codelet{};
 
-  /// @param name    shown in traces
-  /// @param cuda    asynchronous on the worker's stream; null if Tessera is built without CUDA
-  /// @param opencl  asynchronous in the worker's queue; null if not implemented
+  /// @param name    the name in traces
+  /// @param cuda    is asynchronous on the worker's stream; null if Tessera is built without CUDA
+  /// @param opencl  is asynchronous in the worker's queue; null if not implemented
   TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda, starpu_opencl_func_t opencl);
 };
 
@@ -61,7 +60,7 @@ struct GemmArgs {
   Op op_a, op_b;
   Number alpha, beta;
   int first_column = 0;  ///< first column of op(B) to use; the number of columns is that of C
-  int first_term = 0;    ///< first row of op(B) to use; op(A) has as many columns as rows are used
+  int first_term = 0;    ///< first row of op(B) to use; the number of rows is that of columns of op(A)
 };
 starpu_codelet& gemm(char type);
 
@@ -85,10 +84,10 @@ struct SymmArgs {
 starpu_codelet& symm(char type);
 starpu_codelet& hemm(char type);
 
-/// A step of symm or hemm with A on the left, in panels. A has n columns of the stored triangle in full height; B and C
-/// have some columns in full height. Let k be the rows of the diagonal in A, [first, first + n), and r the rows below
-/// (Lower) or above them (Upper). C(k) ← α A(k) B(k) + α A(r)ᵀ B(r) + β C(k), C(r) ← α A(r) B(k) + β C(r); hemm has ᴴ
-/// instead of ᵀ. Buffers: A, B (read), C.
+/// A step of symm or hemm in panels, with A on the left. A is n columns of the stored triangle in full height; B and C
+/// are some columns of the other matrices in full height. With the rows k = [first, first + n), in which A has its
+/// diagonal, and the rows r below (Lower) or above them (Upper): C(k) ← α A(k) B(k) + α A(r)ᵀ B(r) + β C(k), and C(r) ←
+/// α A(r) B(k) + β C(r). hemm has ᴴ instead of ᵀ. Buffers: A, B (read), C.
 struct SymmPanelArgs {
   Work work;
   Uplo uplo;
@@ -98,7 +97,7 @@ struct SymmPanelArgs {
 starpu_codelet& symm_panel(char type);
 starpu_codelet& hemm_panel(char type);
 
-/// A triangle of C ← α op(A) op(A)ᵀ + β C. herk: with ᴴ instead of ᵀ, and with real α and β. Buffers: A (read), C.
+/// A triangle of C ← α op(A) op(A)ᵀ + β C. herk has ᴴ instead of ᵀ, and real α and β. Buffers: A (read), C.
 struct SyrkArgs {
   Work work;
   Uplo uplo;
@@ -109,7 +108,7 @@ struct SyrkArgs {
 starpu_codelet& syrk(char type);
 starpu_codelet& herk(char type);
 
-/// A triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. her2k: with ᴴ instead of ᵀ, ᾱ in the second term, and real
+/// A triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. her2k has ᴴ instead of ᵀ, ᾱ in the second term, and a real
 /// β. Buffers: A, B (read), C.
 struct Syr2kArgs {
   Work work;
@@ -131,7 +130,7 @@ struct TriangularArgs {
   Diag diag;
   Number alpha;
   bool blocked;
-  void* sum;  ///< the result of `inspect` for B; null: a blocked task on a GPU inspects B itself, and waits for the
+  void* sum;  ///< the result of `inspect` for B. If null, a blocked task on a GPU inspects B itself, and waits for the
               ///< result
   bool spreads = false;  ///< infinities and NaN may spread over their whole row of B (right) or column (left), so a
                          ///< blocked task need not look for them
@@ -139,15 +138,16 @@ struct TriangularArgs {
 starpu_codelet& trmm(char type);
 starpu_codelet& trsm(char type);
 
-/// A step of trsm or trmm with a triangular A on the left, in panels. A has n columns of the triangle in full height, B
-/// some columns of the other matrix. Let k be the rows of the diagonal in A, [first, first + n), and r the rows below
-/// (Lower) or above them (Upper). trsm: B(k) ← α A(k)⁻¹ B(k), then B(r) ← α B(r) − A(r) B(k). trmm: B(r) ← B(r) + α
-/// A(r) B(k), then B(k) ← α A(k) B(k). Buffers: A (read), B. A blocked trsm also reads the result of `diagonal_blocks`
-/// for A(k). The task gives back `sum`, which holds the sum for B(k), and writes that of the rows of the next step.
+/// A step of trsm or trmm in panels, with a triangular A on the left. A is n columns of the triangle in full height, B
+/// is some columns of the other matrix in full height. With the rows k = [first, first + n), in which A has its
+/// diagonal, and the rows r below (Lower) or above them (Upper): trsm computes B(k) ← α A(k)⁻¹ B(k), then B(r) ← α B(r)
+/// − A(r) B(k); trmm computes B(r) ← B(r) + α A(r) B(k), then B(k) ← α A(k) B(k). Buffers: A (read), B. A blocked trsm
+/// also reads the result of `diagonal_blocks` for A(k). The task returns `sum`, the sum for B(k), to `sum_slots`, and
+/// writes the sum for the rows of the next step.
 struct TriangularPanelArgs : TriangularArgs {
   int first;
-  int next_first, next_rows;  ///< of the next step; no rows: this is the last step
-  void* next_sum;             ///< may be null
+  int next_first, next_rows;  ///< the rows of the next step; `next_rows` is 0 in the last step
+  void* next_sum;             ///< receives the sum for the rows of the next step; may be null
 };
 starpu_codelet& trmm_panel(char type);
 starpu_codelet& trsm_panel(char type);
@@ -165,7 +165,7 @@ struct DiagonalBlocksArgs {
 };
 starpu_codelet& diagonal_blocks(char type);
 
-/// What the tasks of a factorization find out, in addition to the factors. The task `outcome` delivers it.
+/// A result that the tasks of a factorization compute in addition to the factors. The task `outcome` delivers it.
 class OutcomeValue {
  public:
   OutcomeValue() = default;
@@ -175,16 +175,17 @@ class OutcomeValue {
   virtual std::int64_t bits() const noexcept = 0;
 };
 
-/// The info of a factorization while its tasks run: 0, or the first place where a task found the matrix unsuitable.
+/// The info of a factorization while its tasks run: 0, or the first place at which a task could not continue, for
+/// example the row of a zero pivot.
 class InfoValue final : public OutcomeValue {
  public:
-  /// Call this in the order of the places. Only the first call counts.
+  /// Sets the info. Only the first call has an effect, so calls must be in the order of the places.
   void report(Index place) noexcept {
     std::int64_t none = 0;
     first_.compare_exchange_strong(none, place);
   }
   std::int64_t bits() const noexcept override { return first_; }
-  /// The same for calls in any order: the smallest place counts.
+  /// Sets the info to the smallest place of all calls, which may be in any order.
   void report_in_any_order(Index place) noexcept {
     std::int64_t before = first_;
     while ((before == 0 || place < before) && !first_.compare_exchange_weak(before, place)) {
@@ -205,17 +206,17 @@ struct PotrfArgs {
 };
 starpu_codelet& potrf(char type);
 
-// LU factorization with partial pivoting works on panels: some columns of a matrix in full height. A panel is a column
-// of tiles. All but the last have the same height, and the diagonal block of a panel lies in one tile. The buffers of a
-// task are the tiles that contain its rows, at most `most_tile_rows` per panel, and rows are counted from the first row
-// of the first of them. A separate tile holds the pivots of a panel, see PivotTile: pivot i is the row, counted from 1
-// at row `first` of the panel, that is exchanged with row `first` + i.
+// LU factorization with partial pivoting works on panels. A panel is some columns of a matrix in full height, stored as
+// a column of tiles. All tiles except the last have the same height, and the diagonal block of a panel lies in one
+// tile. The buffers of a task are the tiles that contain its rows, at most `most_tile_rows` per panel, and rows are
+// counted from the first row of its first tile. A separate tile, PivotTile, holds the pivots of a panel. Pivot i is the
+// row, counted from 1 at row `first` of the panel, that is exchanged with row `first` + i.
 
 inline constexpr int most_tile_rows = 128;
 
 /// Rows [first, m) of A ← L U with P A = L U, L unit lower and U upper trapezoidal. Buffers: `tiles` tiles of A, pivots
 /// (write). If `blocked`, also a tile for the inverses of the diagonal blocks of L (write), as in `diagonal_blocks`.
-/// Only GPUs compute these.
+/// Only GPUs compute these inverses.
 struct GetrfArgs {
   Work work;
   int first, tiles;
@@ -226,8 +227,8 @@ struct GetrfArgs {
 starpu_codelet& getrf(char type);
 
 /// Updates a panel B by a factorized panel A: B ← P B on rows [first, m), then B(top) ← L⁻¹ B(top) on as many rows as
-/// there are pivots, and B(below) ← B(below) − L(below) B(top). Buffers: `tiles` tiles of A and pivots (read), as many
-/// tiles of B. If `blocked`, also the tile of the inverses (read), which are used if they exist.
+/// there are pivots, and B(below) ← B(below) − L(below) B(top) on the remaining rows. Buffers: `tiles` tiles of A and
+/// pivots (read), `tiles` tiles of B. If `blocked`, also the tile of the inverses (read), which are used if they exist.
 struct PanelUpdateArgs {
   Work work;
   int first, tiles;
@@ -235,10 +236,10 @@ struct PanelUpdateArgs {
 };
 starpu_codelet& panel_update(char type);
 
-/// Factorizes a panel while an earlier panel updates others. If the GPU has no memory for the second stream, it does
-/// one after the other. Buffers: those of `getrf` for the panel; of the earlier panel, as for `panel_update`, its tiles
-/// (read), its pivots (read) and, if `update.blocked`, its inverses (read); then `update.tiles` tiles of each of the
-/// `columns` others. Only on GPUs.
+/// Factorizes a panel while an earlier panel updates `columns` other panels. Without memory for a second stream, the
+/// GPU does one after the other. Runs only on GPUs. Buffers: those of `getrf` for the panel; then the tiles (read), the
+/// pivots (read) and, if `update.blocked`, the inverses (read) of the earlier panel; then `update.tiles` tiles of each
+/// updated panel.
 struct GetrfBesideUpdatesArgs {
   Work work;
   GetrfArgs panel;
@@ -246,11 +247,11 @@ struct GetrfBesideUpdatesArgs {
   int columns;
 };
 starpu_codelet& getrf_beside_updates(char type);
-/// Whether the current GPU can do both at the same time.
+/// Whether the current GPU can factorize a panel while it updates others.
 bool can_factorize_beside_updates();
 
-/// Exchanges rows of B by the pivots of consecutive panels. The first panel begins at row `first`, and each further one
-/// `step` rows later. Buffers: `tiles` tiles of B, then the pivots (read) in the order in which they apply.
+/// Exchanges rows of B by the pivots of consecutive panels. The first panel begins at row `first`, and each next panel
+/// `step` rows later. Buffers: `tiles` tiles of B, then the pivots (read) of the panels in this order.
 struct LaswpArgs {
   Work work;
   int first, step, tiles;
@@ -258,10 +259,10 @@ struct LaswpArgs {
 };
 starpu_codelet& laswp(char type);
 
-/// A step of the solution with a factor A of order n, whose panel has rows and columns k = [first, first + columns) on
-/// the diagonal. X is U, or the unit lower L, and r are the other rows of X in these columns: above k for U, below k
-/// for L. NoTrans: B(k) ← X(k, k)⁻¹ B(k), then B(r) ← B(r) − X(r, k) B(k). Otherwise: B(k) ← op(X(k, k))⁻¹ (B(k) −
-/// op(X(r, k)) B(r)). Buffers: `tiles` tiles of A (read), as many of B.
+/// A step of a solve with one factor X of A, which is U or the unit lower L, by one panel of A. The panel has the
+/// columns k = [first, first + columns). Its diagonal block has the rows k, and X also has the rows r above k (U) or
+/// below k (L). NoTrans: B(k) ← X(k, k)⁻¹ B(k), then B(r) ← B(r) − X(r, k) B(k). Otherwise: B(k) ← op(X(k, k))⁻¹ (B(k)
+/// − op(X(r, k)) B(r)). Buffers: `tiles` tiles of A (read), `tiles` tiles of B.
 struct PanelSolveArgs {
   Work work;
   int first, tiles;
@@ -301,7 +302,7 @@ class GrowthValue final : public OutcomeValue {
   std::atomic<double> largest_[2] = {0, 0};
 };
 
-/// `value` ← the largest element of a tile, or of a trapezoid of it. Buffers: the tile, then the variable that
+/// `value` ← the largest element of a tile, or of a trapezoid of it. Buffers: the tile (read), and the variable that
 /// `outcome` will write (read), so that `outcome` runs after all of these tasks.
 struct GrowthArgs {
   Work work;
@@ -311,17 +312,17 @@ struct GrowthArgs {
 };
 starpu_codelet& growth(char type);
 
-/// The info of a least squares problem. LAPACK solves with a matrix of zeros: the solution is zero.
+/// The info of a least squares problem. For a matrix of zeros it is 0, because LAPACK then returns the solution zero.
 class RankValue final : public OutcomeValue {
  public:
-  InfoValue zeros;   ///< gets the zeros on the diagonal of R
-  GrowthValue size;  ///< gets the elements of the matrix
+  InfoValue zeros;   ///< the first zero on the diagonal of R
+  GrowthValue size;  ///< the largest element of the matrix
   std::int64_t bits() const noexcept override { return size.is_of_zeros() ? 0 : zeros.bits(); }
 };
 
-// On a machine with GPUs, some tile operations below have an additional output W, a square tile of the order of the
-// triangle. GPUs use it as workspace for products, because cuBLAS neither inverts a triangle in place nor multiplies it
-// by its adjoint. Its contents are not used afterwards.
+// On a machine with GPUs, some tile operations below have an additional output W, a square tile of the triangle's
+// order. GPUs use it as workspace for products, because cuBLAS neither inverts a triangle in place nor multiplies it by
+// its adjoint. No other task uses its contents.
 
 /// A triangle of A ← its inverse. With Diag::Unit, the diagonal is neither read nor written. Buffers: A, W. If
 /// `blocked`, also the result of `diagonal_blocks` for A (read).
@@ -344,14 +345,14 @@ starpu_codelet& lauum(char type);
 struct FindZeroArgs {
   Work work;
   Index row;
-  Index first;  ///< the place in the matrix at which the diagonal of A begins
+  Index first;  ///< the row of the matrix at which the diagonal of A begins
   InfoValue*
       value;  ///< receives the first i, counted from 1 in the matrix, with A(i, i) = 0; tasks may report in any order
 };
 starpu_codelet& find_zero(char type);
 
-// The inverse of a matrix from the panels of its LU factorization. A panel has its part of the diagonal in rows k =
-// [first, first + columns).
+// The tile operations that follow invert a matrix from the panels of its LU factorization. The rows k = [first, first +
+// columns) of a panel contain its part of the diagonal.
 
 /// Multiplies a later panel B of U by an inverted panel A of U: B(above k) ← B(above k) + A(above k) B(k), then B(k) ←
 /// A(k) B(k), where A(k) is upper triangular. Buffers: A (read), B.
@@ -378,10 +379,10 @@ struct SplitPanelArgs {
 };
 starpu_codelet& split_panel(char type);
 
-/// Exchanges columns of panels by the pivots of panel A, the last pivot first: pivot i names the column, counted from 1
-/// at the first column of A, that is exchanged with column i of A. Exchanges within A take place only if `within`, and
-/// others only with the given panels. Buffers: pivots (read, in host memory), A, then consecutive panels, the first of
-/// which begins `distance` columns after A.
+/// Exchanges columns of panels by the pivots of panel A, the last pivot first. Pivot i is the column, counted from 1 at
+/// the first column of A, that is exchanged with column i of A. A task exchanges columns within A only if `within`, and
+/// columns of A with those of other panels only if it has these panels. Buffers: pivots (read, in host memory), A, then
+/// consecutive panels, the first of which begins `distance` columns after A.
 struct SwapColumnsArgs {
   Work work;
   Index distance;
@@ -390,10 +391,10 @@ struct SwapColumnsArgs {
 };
 starpu_codelet& swap_columns(char type);
 
-// QR factorization works on panels of full height, which are one tile each. A panel of n columns whose diagonal begins
-// in row `first` has k = min(m − first, n) reflectors, of which V has a column each: its elements lie below the
-// diagonal of the panel, those on the diagonal are 1. The block of these reflectors is a tile of k rows and 2k columns:
-// first the upper triangular T with H₁ ⋯ Hₖ = I − V T Vᴴ, then the first k rows of V. The ones and zeros of V are
+// QR factorization works on panels of full height, each of which is one tile. A panel with n columns whose diagonal
+// begins in row `first` has k = min(m − first, n) reflectors. Each reflector is a column of V, which has ones on the
+// diagonal and is stored below the diagonal of the panel. The *block* of these reflectors is a tile with k rows and 2k
+// columns: the upper triangular T with H₁ ⋯ Hₖ = I − V T Vᴴ, then the first k rows of V. The ones and zeros of V are
 // stored, so that products need no triangles.
 
 struct ReflectorArgs {
@@ -405,11 +406,11 @@ struct ReflectorArgs {
 /// (k×1; write), their block (write).
 starpu_codelet& geqrf(char type);
 
-/// The block of reflectors that are known. Buffers: A (read), tau (read), block (write).
+/// Computes the block of reflectors from the factorized panel A. Buffers: A (read), tau (read), block (write).
 starpu_codelet& larft(char type);
 
-/// C ← Q C (Left), or C Q (Right), with Q = H₁ ⋯ Hₖ or its adjoint. Buffers: the panel with V (read), its block (read),
-/// C, of which the rows from `first` on change, or the columns.
+/// C ← Q C (Left), or C Q (Right), with Q = H₁ ⋯ Hₖ or its adjoint. Only rows (Left) or columns (Right) of C from
+/// `first` on change. Buffers: the panel with V (read), its block (read), C.
 struct LarfbArgs {
   Work work;
   int first;
@@ -429,12 +430,11 @@ struct GeqrfBesideUpdatesArgs {
 };
 starpu_codelet& geqrf_beside_updates(char type);
 
-/// A panel ← the columns of Q = H₁ ⋯ Hₖ that have its place; those of its rows above `first` are zero. Buffers: A,
-/// block (read).
+/// A panel A ← its columns of Q = H₁ ⋯ Hₖ, whose rows above `first` are zero. Buffers: A, block (read).
 starpu_codelet& ungqr(char type);
 
-/// Rows [first, m) of B ← 0, if `only_with` is null, or has found zeros alone. Buffers: B; then, if not null, what
-/// `outcome` will write (read).
+/// Rows [first, m) of B ← 0, if `only_with` is null or has found a matrix of zeros. Buffers: B; if `only_with` is not
+/// null, also the variable that `outcome` will write (read).
 struct ClearRowsArgs {
   Work work;
   int first;
@@ -442,20 +442,20 @@ struct ClearRowsArgs {
 };
 starpu_codelet& clear_rows(char type);
 
-/// A variable ← `value`, which the task deletes. Runs as the last task of a factorization. Buffers: the last diagonal
-/// tile (read), the variable (write), an std::int64_t in host memory.
+/// Writes `value` to a variable, and deletes it: the last task of a factorization. Buffers: the last diagonal tile
+/// (read), the variable, an std::int64_t in host memory (write).
 struct OutcomeArgs {
   Work work;
   OutcomeValue* value;
 };
 starpu_codelet& outcome();
 
-/// *sum ← Σ |Re| + |Im| over the elements of C. The sum is not finite if an element is infinite or NaN. Buffers: C
-/// (read). C has at most INT_MAX elements. Runs as the last task on C before a blocked trmm or trsm, which must know
-/// the sum when it starts.
+/// *sum ← Σ |Re| + |Im| over the elements of C, which is not finite if an element is infinite or NaN. This is the last
+/// task on C before a blocked trmm or trsm, which must know the sum when it starts. C has at most INT_MAX elements.
+/// Buffers: C (read).
 struct InspectArgs {
   Work work;
-  void* sum;  ///< in pinned memory, from `sum_slots`
+  void* sum;  ///< a slot of `sum_slots`, in pinned memory
 };
 starpu_codelet& inspect(char type);
 

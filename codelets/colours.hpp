@@ -11,8 +11,8 @@ struct OperationColour {
   std::uint32_t rgb;  ///< 0xRRGGBB
 };
 
-/// The colours of tile operations in all pictures. A Hermitian operation has the colour of its symmetric counterpart.
-/// They come from Paul Tol's bright and muted schemes, which colour-blind readers can distinguish.
+/// The colours of tile operations in all pictures, from Paul Tol's bright and muted schemes, which colour-blind readers
+/// can distinguish. A Hermitian operation has the colour of its symmetric counterpart.
 inline constexpr OperationColour operation_colours[] = {
     {"gemm", 0x4477aa},
     {"gemmt", 0xaa3377},
@@ -55,7 +55,7 @@ inline constexpr OperationColour operation_colours[] = {
     {"outcome", 0xbbbbbb},
 };
 
-/// The colour of an operation [0xRRGGBB]; 0 if it is not in the table: StarPU then chooses a colour.
+/// The colour of an operation [0xRRGGBB]; 0 if it is not in the table, so that StarPU chooses a colour.
 constexpr std::uint32_t colour_of(std::string_view operation) {
   for (const auto& entry : operation_colours)
     if (entry.operation == operation) return entry.rgb;

@@ -8,7 +8,8 @@
 
 #include "common/of_type.hpp"
 
-/// The only calls of cuBLAS: one set of overloads for the four types, column-major. Scalars are in host memory.
+/// Overloads of cuBLAS's functions for the four types, column-major, with scalars in host memory. No other file calls
+/// cuBLAS.
 namespace tessera::device {
 
 inline cublasOperation_t cublas(Op op) {
@@ -101,8 +102,8 @@ cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
                                                                         lda, cublas(B), ldb, cublas(B), ldb);
 }
 
-/// C ← α op(A) B or α B op(A), where C is not B. This is several times as fast as in place, where cuBLAS must compute
-/// the rows one after another.
+/// C ← α op(A) B or α B op(A), where C is not B. This is several times as fast as the operation in place, in which
+/// cuBLAS must compute the rows one after another.
 template <Scalar T>
 cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
                     int lda, const T* B, int ldb, T* C, int ldc) {
@@ -119,9 +120,9 @@ cublasStatus_t trsm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
                                                                         lda, cublas(B), ldb);
 }
 
-/// While this object exists, reductions on the handle write their results to device or pinned memory in the order of
-/// the stream. Otherwise a reduction waits for the stream. Only for reductions: other operations would look for their
-/// scalars in device memory.
+/// While this object exists, reductions on the handle write their results to device or pinned memory in stream order,
+/// instead of waiting for the stream. Use it only for reductions: other operations would look for their scalars in
+/// device memory.
 class ResultsInMemory {
  public:
   explicit ResultsInMemory(cublasHandle_t handle) : handle_(handle) {
@@ -135,13 +136,13 @@ class ResultsInMemory {
   cublasHandle_t handle_;
 };
 
-/// *index ← the index, from 1, of an element with the largest |Re| + |Im|. A reduction.
+/// A reduction: *index ← the index, counted from 1, of an element with the largest |Re| + |Im|.
 template <Scalar T>
 cublasStatus_t largest(cublasHandle_t handle, int n, const T* x, int* index) {
   return of_type<T>(cublasIsamax, cublasIdamax, cublasIcamax, cublasIzamax)(handle, n, cublas(x), 1, index);
 }
 
-/// *sum ← Σ |Re| + |Im|. A reduction.
+/// A reduction: *sum ← Σ |Re| + |Im|.
 template <Scalar T>
 cublasStatus_t sum_of_magnitudes(cublasHandle_t handle, int n, const T* x, Real<T>* sum) {
   return of_type<T>(cublasSasum, cublasDasum, cublasScasum, cublasDzasum)(handle, n, cublas(x), 1, sum);
@@ -153,7 +154,7 @@ cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y) {
   return of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy)(handle, n, cublas(x), step, cublas(y), 1);
 }
 
-/// The same with elements of y that are `y_step` apart.
+/// y ← n elements of x, `step` apart; in y, they are `y_step` apart.
 template <Scalar T>
 cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y, int y_step) {
   return of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy)(handle, n, cublas(x), step, cublas(y), y_step);

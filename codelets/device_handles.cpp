@@ -30,12 +30,12 @@ struct Worker {
 std::array<Worker, STARPU_NMAXWORKERS> workers{};
 thread_local Lane* lane_in_use = nullptr;
 
-/// Slots for each worker. A trmm or trsm has up to one task per tile of B in flight; a task without a slot waits.
+/// Slots for each worker. Each task of a trmm or trsm in flight, up to one per tile of B, needs a slot, or else waits.
 constexpr std::size_t slots = 1 << 14;
 
 Worker& my_worker() { return workers[static_cast<std::size_t>(starpu_worker_get_id_check())]; }
 
-/// Offset of a type's ones [bytes].
+/// The offset in `ones` of the ones of a type [bytes].
 template <Scalar T>
 constexpr std::size_t offset_of_ones = std::size_t{leaf} * (std::same_as<T, float>                 ? 0
                                                             : std::same_as<T, double>              ? 4
@@ -58,8 +58,8 @@ void write_all_ones() {
 }
 
 /// Runs the operations once in double precision, the most common type, because CUDA loads a kernel at its first launch.
-/// The first call of a program is then as fast as later ones. The order of the matrices is `leaf`, because cuBLAS uses
-/// other kernels for small matrices. All operands are zeros.
+/// The first call of a program is then as fast as later calls. The matrices are zeros of order `leaf`, because cuBLAS
+/// uses other kernels for small matrices.
 void load_kernels() {
   constexpr int n = leaf;
   constexpr std::size_t square = std::size_t{n} * n;

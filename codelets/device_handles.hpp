@@ -9,8 +9,8 @@
 
 #include <tessera/types.hpp>
 
-/// A cuBLAS handle on the worker's stream, device memory and pinned host memory for each CUDA worker. StarPU's own
-/// handles are not used, because they belong to the program that started StarPU, and dangle after its shutdown.
+/// For each CUDA worker, a cuBLAS handle on its stream, device memory and pinned host memory. StarPU's own handles are
+/// not used, because they belong to the program that started StarPU, and dangle after its shutdown.
 namespace tessera::device {
 
 /// Creates the handles and the memory of all CUDA workers, and adds slots to `sum_slots`.
@@ -18,7 +18,7 @@ namespace tessera::device {
 void create_handles();
 void destroy_handles();
 
-/// The resources of operations: a stream, and the handle and memory that operations on this stream use in order.
+/// A stream, with the cuBLAS handle and the memory that operations on this stream use one after another.
 struct Lane {
   static constexpr int most_values = 8;
   static constexpr std::size_t most_pointers = 8192;
@@ -30,15 +30,16 @@ struct Lane {
   double* values = nullptr;  ///< device memory for values that `take_values` moves to `taken`; zeros between operations
   void* results = nullptr;   ///< pinned memory for results that a task waits for
   double* taken = nullptr;   ///< pinned memory for values that a host function of the stream reads
-  int multiprocessors = 0;   ///< number available to its kernels
+  int multiprocessors = 0;   ///< number of multiprocessors available to kernels of this lane
 };
 
 /// Creates the handle and the memory of a lane that already has its stream.
-/// @return  a description of what failed, or ""; stop_lane destroys what has been created
+/// @return  a description of the failure, or ""; stop_lane destroys the resources created so far
 std::string start_lane(Lane& lane);
 void stop_lane(Lane& lane);
 
-/// The lane of the calling CUDA worker: that of its StarPU stream, or the lane named by a UseLane, while one exists.
+/// The lane of the calling CUDA worker: the lane of its StarPU stream, or while a UseLane exists, the lane of that
+/// object.
 Lane& local_lane();
 
 /// Redirects the operations of the calling worker to another lane.
@@ -56,7 +57,7 @@ class UseLane {
 inline cudaStream_t local_stream() { return local_lane().stream; }
 inline cublasHandle_t local_handle() { return local_lane().handle; }
 
-/// Order of the diagonal blocks that are computed as squares if an operation has no triangular form.
+/// The order of the diagonal blocks that an operation computes as squares if cuBLAS cannot compute only a triangle.
 inline constexpr int leaf = 512;
 
 /// Device memory of the calling CUDA worker. Its tasks use the memory one after another, in stream order.
@@ -68,7 +69,7 @@ struct LeafWorkspace {
   T* square = static_cast<T*>(local_workspace());
   T* packed = square + static_cast<std::size_t>(leaf) * leaf;
 };
-/// Enough for a few thousand columns of a block of trmm or trsm.
+/// Size of the workspace: enough for a few thousand columns of a block of trmm or trsm.
 inline constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 
 /// Pinned host memory of the calling CUDA worker for results that a task waits for.

@@ -31,7 +31,7 @@ __device__ N one() {
   return x;
 }
 
-/// A triangle, treated as a lower one: an upper triangle is read backwards.
+/// A triangle that is accessed as a lower triangle; an upper triangle is read backwards.
 template <typename N>
 struct Triangle {
   const N* A;

@@ -11,11 +11,11 @@ inline constexpr int inverted_order = 256;
 
 /// Inverts the diagonal triangles of order `inverted_order` of a triangle A of order n; the last one may be smaller.
 /// Each inverse is stored in a square of V, and all elements of the square are written. Asynchronous. cuBLAS's
-/// trsm_batched is several times slower for this order: it works on few rows at a time, and waits for memory in
-/// between.
-/// @param unit  the diagonal of A is not read: its elements are 1
-/// @param ldv   a multiple of `inverted_order` and the number of rows of V; element (i, j) of the inverse is in row
-///              i modulo ldv
+/// trsm_batched is several times slower for this order, because it works on few rows at a time and then waits for
+/// memory.
+/// @param unit  the diagonal of A is not read, and counts as ones
+/// @param ldv   the number of rows of V, a multiple of `inverted_order`; element (i, j) of the inverse is in row i
+///              modulo ldv
 template <typename T>
 cudaError_t invert_triangles(cudaStream_t stream, bool lower, bool unit, int n, const T* A, int lda, T* V, int ldv);
 

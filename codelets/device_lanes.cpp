@@ -17,7 +17,8 @@ namespace tessera::device {
 namespace {
 
 #if CUDA_VERSION >= 12080
-/// Products leave one in `share_of_panel` multiprocessors free, in groups of `group`.
+/// While a panel is factorized, products leave one in `share_of_panel` multiprocessors free, rounded to groups of
+/// `group`.
 constexpr int share_of_panel = 4, group = 8;
 
 /// The driver's functions for green contexts, looked up at run time. Programs are not linked with the driver, because
@@ -54,7 +55,7 @@ const Driver& driver() {
 }
 #endif
 
-/// The lanes of the workers. Never destroyed: CUDA may be gone when the process exits.
+/// The lanes of the calling worker. They are never destroyed at exit, because CUDA may already be gone.
 std::unique_ptr<Lanes>& my_lanes() {
   static auto& all = *new std::array<std::unique_ptr<Lanes>, STARPU_NMAXWORKERS>;
   return all[static_cast<std::size_t>(starpu_worker_get_id_check())];
@@ -75,7 +76,7 @@ bool can_set_multiprocessors_aside() {
 
 Lanes::~Lanes() {
   const auto streams = {products_.stream, panel_.stream};
-  if (products_.handle != nullptr) cublasDestroy(products_.handle);  // its memory belongs to the worker
+  if (products_.handle != nullptr) cublasDestroy(products_.handle);  // its memory is the worker's
   stop_lane(panel_);
   for (auto* const stream : streams)
     if (stream != nullptr) cudaStreamDestroy(stream);

@@ -11,7 +11,7 @@
 /// wait for a block of a product to end. Products therefore leave some multiprocessors free.
 namespace tessera::device {
 
-/// The two lanes. Work on them is part of the worker's stream between `fork` and `join`.
+/// The two lanes of a worker. Between `fork` and `join`, work on them counts as work on the worker's stream.
 class Lanes {
  public:
   Lanes() = default;
@@ -19,12 +19,14 @@ class Lanes {
   Lanes& operator=(const Lanes&) = delete;
   ~Lanes();
 
-  /// @return  whether the GPU and its driver can set multiprocessors aside, and there is enough memory
+  /// Creates the lanes.
+  /// @return  false if the GPU or its driver cannot set multiprocessors aside, or there is too little memory
   bool create();
 
   Lane& products() { return products_; }
-  /// @param rows  of the panel. The kernels for a tall panel use more multiprocessors than are free, and wait for them.
-  ///              On fewer, threads would need more than two rows each, and have registers for only a few columns.
+  /// The lane for a panel with this number of rows. The kernels for a tall panel use more multiprocessors than products
+  /// leave free, and wait for them. On fewer, each thread would need more than two rows, and have registers for only a
+  /// few columns.
   Lane& panel(int rows);
 
   /// Makes both lanes wait for the work submitted to the worker's stream so far.

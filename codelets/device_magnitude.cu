@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The largest elements of a matrix.
+// Kernels that find the largest elements of a matrix.
 #include <complex>
 #include <cstddef>
 
@@ -115,7 +115,7 @@ cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool uni
 template <typename T>
 cudaError_t first_not_finite(cudaStream_t stream, bool lower, int n, const T* A, int lda, int* first) {
   using N = Number<T>;
-  constexpr int beyond_all_rows = 0x7f;  // in each byte
+  constexpr int beyond_all_rows = 0x7f;  // value of each byte
   const auto status = cudaMemsetAsync(first, beyond_all_rows, sizeof *first, stream);
   if (status != cudaSuccess) return status;
   first_not_finite_kernel<N>

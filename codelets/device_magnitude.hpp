@@ -5,9 +5,9 @@
 
 #include <cstddef>
 
-/// Kernels that find the largest elements of a matrix, and kernels that process the results. They are asynchronous,
-/// unlike cuBLAS, which finds only the index of the largest element: the host would have to wait for it to read the
-/// element. C++17, because nvcc of CUDA 11 compiles the files that implement them.
+/// Asynchronous kernels that find the largest elements of a matrix, and process the results. cuBLAS only finds the
+/// index of the largest element, for which the host would have to wait before it could read the element. C++17, because
+/// nvcc of CUDA 11 compiles the files that implement the kernels.
 namespace tessera::device {
 
 /// *result ← max(*result, |Re| + |Im| of the elements of A). NaN counts as infinite.
@@ -15,8 +15,9 @@ namespace tessera::device {
 template <typename T>
 cudaError_t add_magnitude(cudaStream_t stream, int m, int n, const T* A, int lda, double* result);
 
-/// The same for the lower or upper triangle of A (m×n), split into the diagonal squares of order `block` and the rest.
-/// @param unit  the diagonal is not read: its elements are 1
+/// Finds the largest elements of the lower or upper triangle of A (m×n), separately for its diagonal squares of order
+/// `block` and for the rest.
+/// @param unit  the diagonal is not read, and counts as ones
 template <typename T>
 cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool unit, int block, int m, int n, const T* A,
                                        int lda, double* of_squares, double* of_rest);
@@ -27,11 +28,11 @@ cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool uni
 template <typename T>
 cudaError_t first_not_finite(cudaStream_t stream, bool lower, int n, const T* A, int lda, int* first);
 
-/// Moves values from device memory to pinned memory, leaving zeros. A copy would have to queue behind tiles that are
-/// being written back.
+/// Moves values from device memory to pinned memory, and sets them to zero. A kernel, because a copy would have to
+/// queue behind tiles that are being written back.
 cudaError_t take_values(cudaStream_t stream, double* values, int count, double* pinned);
 
-/// *pinned ← *value, and *value ← 0: the same for one value, converted to the real type of a matrix.
+/// *pinned ← *value, converted to the real type of a matrix, then *value ← 0.
 template <typename Real>
 cudaError_t take_value(cudaStream_t stream, double* value, Real* pinned);
 
@@ -39,7 +40,7 @@ cudaError_t take_value(cudaStream_t stream, double* value, Real* pinned);
 struct PointerArrays {
   static constexpr int most = 5;
   const void* base[most];
-  std::ptrdiff_t single[most], pair[most];  ///< bytes
+  std::ptrdiff_t single[most], pair[most];  ///< distances in bytes
 };
 
 /// Writes `arrays` arrays of `count` pointers one after another.

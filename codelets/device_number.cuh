@@ -24,7 +24,7 @@ struct NumberOf<std::complex<R>> {
 template <typename T>
 using Number = typename NumberOf<T>::Type;
 
-/// |Re| + |Im|, by which LAPACK chooses pivots. NaN counts as infinite, so that it spreads.
+/// |Re| + |Im|, with infinity for NaN, so that NaN spreads.
 template <typename R>
 __device__ double magnitude(R x) {
   return x == x ? fabs(static_cast<double>(x)) : INFINITY;
@@ -43,7 +43,7 @@ __device__ bool is_nan(Complex<R> x) {
   return is_nan(x.re) || is_nan(x.im);
 }
 
-/// The magnitude by which LAPACK chooses the pivot row. NaN is chosen only if it is already in place.
+/// |Re| + |Im|, by which LAPACK chooses the pivot row. NaN becomes the pivot only if it is already in the pivot's row.
 template <typename N>
 __device__ double pivot_magnitude(N x, bool in_place) {
   return is_nan(x) && !in_place ? 0 : magnitude(x);
@@ -81,7 +81,7 @@ template <typename R>
 __device__ R inverse(R x) {
   return 1 / x;
 }
-/// Smith's algorithm: does not overflow if the inverse does not.
+/// 1 / x, by Smith's algorithm, which overflows only if the result does.
 template <typename R>
 __device__ Complex<R> inverse(Complex<R> x) {
   if (fabs(x.im) <= fabs(x.re)) {
@@ -92,7 +92,7 @@ __device__ Complex<R> inverse(Complex<R> x) {
   return {ratio / divisor, -1 / divisor};
 }
 
-/// The power of two by which to multiply a number of this magnitude before inverting it. Otherwise the inverses of the
+/// The power of two by which to multiply a number of this magnitude before inverting it, because the inverses of the
 /// smallest numbers would overflow.
 template <typename R>
 __device__ double scale_for(double magnitude) {

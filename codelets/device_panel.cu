@@ -13,7 +13,7 @@ namespace tessera::device {
 namespace {
 
 constexpr int leaf_threads = 512, warp = 32, warps = leaf_threads / warp, most_blocks = 256;
-constexpr int row_bytes = 256;                       ///< of a row of a leaf in registers, for a thread with one row
+constexpr int row_bytes = 256;                       ///< bytes of a row of a leaf in registers, if a thread has one row
 constexpr int most_rows = 8;                         ///< per thread
 constexpr int row_words = row_bytes / 4 + 1;         ///< the values of a row, and its origin
 constexpr int row_stride = (row_words + 3) / 4 * 4;  ///< words of a row in shared memory, padded for alignment
@@ -21,12 +21,12 @@ constexpr unsigned all_lanes = 0xffffffffU;
 
 }  // namespace
 
-/// How blocks agree on a pivot row without a global barrier: each writes its candidate, and reads those of all others.
-/// A word has 32 bits of data in its lower half, and the epoch in its upper half. A reader waits until the epoch
-/// matches, so no fence is needed, which would take longer than everything else.
+/// Memory through which thread blocks agree on a pivot row without a global barrier: each block writes its candidate,
+/// and reads the candidates of all others. A word has 32 bits of data in its lower half, and the epoch in its upper
+/// half. A reader waits until the epoch matches. This needs no fence, which would take longer than everything else.
 ///
-/// Two sets are used alternately. A block that writes to a set for the second time has read the candidates in the other
-/// set, and thus knows that all blocks have finished with the first set.
+/// Two sets of words are used alternately. A block that writes to a set for the second time has read the candidates in
+/// the other set, and thus knows that all blocks have finished with the first set.
 struct LeafExchange {
   using Word = unsigned long long;
   Word candidates[2][3][most_blocks];  ///< magnitude in two halves, row
@@ -52,7 +52,7 @@ __device__ Word peek(const Word* from) {
 __device__ bool is_of(Word word, std::uint32_t epoch) { return word >> 32 == epoch; }
 __device__ unsigned data_of(Word word) { return static_cast<unsigned>(word & all_lanes); }
 
-/// Extremes over a warp.
+/// The largest value in a warp.
 __device__ unsigned warp_max(unsigned x) {
 #if __CUDA_ARCH__ >= 800
   return __reduce_max_sync(all_lanes, x);
@@ -90,7 +90,7 @@ __device__ Candidate best_of_warp(const Candidate& mine) {
 
 template <typename N>
 struct LeafArguments {
-  N* A;  ///< at the first row and column of the leaf
+  N* A;  ///< points to the first row and column of the leaf
   int ld, m, n, begin;
   int* pivots;
   int *moves, *info;
@@ -102,19 +102,19 @@ struct LeafArguments {
 /// the columns rotate by one place, so the next column is always in front, and the finished column moves to the end.
 ///
 /// A step takes little longer than a candidate and a row need to pass through the L2 cache. Only one warp polls for
-/// them, because polling by more warps takes longer. It is the last warp, because the first one sends the diagonal
-/// rows. The next column is computed first, so that its candidates are already on their way while the other columns are
-/// computed.
+/// them, because polling by more warps takes longer. This is the last warp, because the first warp sends the diagonal
+/// rows. The next column is updated before the others, so that its candidates are already on their way meanwhile.
 template <typename N, int width, int rows>
 __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArguments<N> args) {
   constexpr int words_of_number = sizeof(N) / 4, words = width * words_of_number + 1;
   static_assert(words <= row_words && width <= warp && width > 1);
   constexpr int speaker = warps - 1;  // the warp that sends candidates and receives
-  /// The data received for a step. Two copies alternate, because other warps may still read that of the step before.
+  /// The data received for a step. Two copies alternate, because other warps may still read the data of the step
+  /// before.
   struct Step {
     alignas(16) unsigned pivot_row[row_stride];  ///< zeros in finished columns
-    unsigned whole_pivot_row[row_stride];        ///< only where row j is
-    unsigned top_row[row_stride];                ///< only where the pivot row is
+    unsigned whole_pivot_row[row_stride];        ///< received only by the block that holds row j
+    unsigned top_row[row_stride];                ///< received only by the block that holds the pivot row
     Candidate best;
     double scale;
     N factor;
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
       a[r][k] = row[r] < args.m && k < args.n ? args.A[row[r] + static_cast<std::ptrdiff_t>(k) * args.ld] : N{};
   }
 
-  // Sends this block's candidate for column j, which is in front. Returns the candidate's row.
+  // Sends this block's candidate for column j, which is the front column. Returns the candidate's row.
   const auto propose = [&](int j) {
     const std::uint32_t epoch = args.epoch + j;
     Candidate mine{0, 0, no_row};
@@ -225,8 +225,8 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
 #pragma unroll
     for (int q = 0; q < each; q++) {
       const int i = min(lane + q * warp, words - 1);
-      // Finished columns get zeros, so other rows keep their elements there. If the factor of the row is infinite or
-      // NaN, it spreads over the whole row.
+      // Finished columns of the pivot row get zeros, so that other rows keep their elements there. An infinite or NaN
+      // factor still spreads over its whole row.
       step.pivot_row[i] = i / words_of_number < width - j ? data_of(got[q]) : 0;
       if (has_top_row) step.whole_pivot_row[i] = data_of(got[q]);
       if (has_pivot_row) step.top_row[i] = data_of(got_top[q]);
@@ -277,11 +277,11 @@ __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArg
     const bool more = j + 1 < args.n;
     const unsigned proposed = more ? propose(j + 1) : no_row;
 
-    // The other columns
+    // Eliminate in the other columns.
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       if (eliminates[r]) {
-        constexpr int together = 16 / sizeof(N) < width ? 16 / sizeof(N) : width;  // numbers per access
+        constexpr int together = 16 / sizeof(N) < width ? 16 / sizeof(N) : width;  // numbers per memory access
 #pragma unroll
         for (int k0 = 0; k0 < width; k0 += together) {
           struct alignas(together * sizeof(N)) Some {
@@ -336,8 +336,8 @@ __global__ void __launch_bounds__(2 * warp)
   if (origin != nullptr && blockIdx.x == 0) move(origin);
 }
 
-/// Calls body(rows, width) with compile-time constants: the rows per thread, and the number of columns that then fit
-/// into its registers.
+/// Calls body(rows, width) with compile-time constants: the rows per thread, and the number of columns that fit into
+/// its registers.
 /// @return  false if the multiprocessors have no room for m rows
 template <typename N, int rows = 1, typename Body>
 bool with_shape(int m, int multiprocessors, Body body) {

@@ -5,8 +5,8 @@
 
 #include <cstdint>
 
-/// The kernels of LU factorization that neither cuBLAS nor cuSOLVER offers in this form. They are asynchronous. C++17,
-/// because nvcc of CUDA 11 compiles the files that implement them.
+/// Asynchronous kernels of LU factorization that neither cuBLAS nor cuSOLVER has in this form. C++17, because nvcc of
+/// CUDA 11 compiles the files that implement them.
 namespace tessera::device {
 
 /// A column of tiles; all but the last have `tile_m` rows.
@@ -18,10 +18,10 @@ struct TileColumn {
   int tile_m;
 };
 
-/// Moves of rows in device memory: their number, and the source and destination of each.
+/// A list of moves of rows, in device memory: the number of moves, and the source and destination of each.
 struct RowMoves {
   const int *count, *destination, *source;
-  int capacity;  ///< upper bound of the number of moves
+  int capacity;  ///< upper bound for the number of moves
 };
 
 /// Moves rows of a column of tiles, all at once. The moves count rows from row `first` of the first tile.
@@ -31,7 +31,8 @@ template <typename T>
 cudaError_t move_rows(cudaStream_t stream, const TileColumn<T>& A, int first, int n, const RowMoves& moves,
                       bool backwards);
 
-/// Communication between the blocks that factorize a leaf, in device memory. Must be zero before the first use.
+/// Device memory through which the thread blocks that factorize a leaf communicate. It must be zero before its first
+/// use.
 struct LeafExchange;
 std::size_t leaf_exchange_bytes();
 
@@ -42,22 +43,23 @@ inline constexpr std::uint32_t epochs_of_a_leaf = 64;
 template <typename T>
 int leaf_width(int m, int multiprocessors);
 
-/// A part of a panel for `factorize_leaf`.
+/// The columns of a panel that `factorize_leaf` factorizes.
 template <typename T>
 struct Leaf {
   T* A;         ///< the panel, from its first row on
-  int ld, m;    ///< of the panel
-  int columns;  ///< of the panel
+  int ld, m;    ///< leading dimension and rows of the panel
+  int columns;  ///< columns of the panel
   int begin;    ///< columns [begin, begin + n) are factorized, on rows [begin, m)
   int n;        ///< n ≤ leaf_width, n ≤ m - begin
-  int* pivots;  ///< of the panel, counted from 1
-  int* origin;  ///< moves with the rows, may be null
+  int* pivots;  ///< pivots of the panel, counted from 1
+  int* origin;  ///< the original row of each row, moved together with the rows; may be null
   int* moves;   ///< workspace: 1 + 4 n ints, the first of which is 0
-  int* info;    ///< in pinned memory; the first column (from 1) whose pivot is zero. The leaf at column 0 sets it to 0
+  int* info;    ///< in pinned memory: the first column, from 1, with a zero pivot, or 0. The leaf at column 0 clears it
 };
 
-/// Factorizes columns of a panel, P A = L U with partial pivoting, and exchanges rows in all its other columns.
-/// @param epoch  not 0; at least `epochs_of_a_leaf` more than in the previous call with this exchange
+/// Factorizes columns of a panel, P A = L U with partial pivoting, and exchanges the rows in all other columns of the
+/// panel.
+/// @param epoch  not 0, and at least `epochs_of_a_leaf` more than in the previous call with this exchange
 template <typename T>
 cudaError_t factorize_leaf(cudaStream_t stream, const Leaf<T>& leaf, LeafExchange* exchange, std::uint32_t epoch,
                            int multiprocessors);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int threads = 256, most_blocks = 1024;
 
-/// A block takes one column at a time.
+/// Each thread block computes one column at a time.
 template <typename N>
 __global__ void __launch_bounds__(threads) unit_lower_kernel(int k, const N* A, int lda, N* V, int ldv) {
   for (int j = blockIdx.x; j < k; j += gridDim.x)
@@ -51,7 +51,7 @@ __device__ double square_of(Complex<R> x, double shift) {
   return square_of(x.re, shift) + square_of(x.im, 0);
 }
 
-/// A block has some columns, and a part of its own.
+/// Each thread block sums some columns, and writes one of the `parts`.
 template <typename N>
 __global__ void __launch_bounds__(threads)
     sum_squares_kernel(int n, const N* C, int ldc, const N* weights, double shift, double* parts) {
@@ -69,7 +69,7 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x == 0) parts[blockIdx.x] = sums[0];
 }
 
-/// One block, a thread for each element.
+/// Runs as one thread block, with a thread for each element.
 template <typename N>
 __global__ void leaf_with_signs_kernel(int n, N* A, int lda, N* signs) {
   __shared__ __align__(16) unsigned char memory[leaf_with_signs * (leaf_with_signs + 1) * sizeof(N)];

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int move_threads = 256;
 
-/// A block processes one column at a time in shared memory.
+/// A thread block moves the rows of one column at a time, in shared memory.
 template <typename N>
 __global__ void __launch_bounds__(move_threads)
     move_rows_kernel(TileColumn<N> A, int first, int n, const int* count, const int* destination, const int* source) {

@@ -17,7 +17,7 @@ namespace {
 
 std::array<Solver, STARPU_NMAXWORKERS> solvers{};
 
-/// Additional workspace for factorizations.
+/// Workspace for factorizations, in addition to that of the lane.
 struct Workspace {
   void* data = nullptr;
   std::size_t bytes = 0;
@@ -42,14 +42,14 @@ void destroy_local_solver(void* /*unused*/) {
   stop(my_solver());
 }
 
-/// Reports a failure. @return  whether the call succeeded
+/// Reports the failure of a call, if it has failed. @return  whether the call succeeded
 template <typename Status>
 bool succeeds(const char* what, Status status) {
   codelets::check(what, status);
   return status == Status{};  // 0 in both libraries
 }
 
-/// Uses the current stream, which does not wait for the default stream.
+/// Clears the exchange on the current stream, which does not wait for the default stream.
 bool clear_exchange(Solver& solver) {
   solver.epoch = 0;
   return succeeds("cudaMemset", cudaMemsetAsync(solver.exchange, 0, leaf_exchange_bytes(), local_stream()));

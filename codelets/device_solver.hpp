@@ -12,27 +12,27 @@
 #include "device_blas.hpp"
 #include "device_panel.hpp"
 
-/// cuSOLVER on the stream of a CUDA worker. A worker starts it for its first factorization, so programs that only
-/// multiply neither wait for it nor spend memory on it.
+/// cuSOLVER on the stream of a CUDA worker, which starts it for its first factorization. Programs that only multiply
+/// neither wait for cuSOLVER nor spend memory on it.
 namespace tessera::device {
 
 /// The resources of a worker for the factorization of tiles.
 struct Solver {
   cusolverDnHandle_t handle = nullptr;
   int* info = nullptr;        ///< pinned: the result that cuSOLVER reports for a factorization
-  int* not_finite = nullptr;  ///< pinned: the result of first_not_finite for a tile
+  int* not_finite = nullptr;  ///< pinned: the result of `first_not_finite` for a tile
   void* diagonal = nullptr;   ///< pinned: room for `longest_diagonal` elements of any type
   LeafExchange* exchange = nullptr;
-  std::uint32_t epoch = 0;  ///< of the last leaf
+  std::uint32_t epoch = 0;  ///< the epoch of the last leaf
 };
 inline constexpr int longest_diagonal = 4096;
 
-/// Device memory of the calling CUDA worker for its next factorization; null if there is too little, after reporting a
-/// failure.
+/// Device memory of the calling CUDA worker for its next factorization. If there is too little, reports a failure and
+/// returns null.
 void* solver_workspace(std::size_t bytes);
 
 /// The solver of the calling CUDA worker. Starts it if necessary.
-/// @return  with null members if that failed, after reporting the failure
+/// @return  the solver; if it could not start, the failure has been reported, and the members are null
 Solver& local_solver();
 
 /// The epoch of the next leaf with this solver.
@@ -126,7 +126,7 @@ cusolverStatus_t lauum_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T*
                     cusolverDnZlauum_bufferSize)(handle, cublas(uplo), n, cublas(A), lda, elements);
 }
 
-/// A triangle of A ← Lᴴ L (Lower) or U Uᴴ (Upper).
+/// A triangle L or U of A ← the same triangle of Lᴴ L (Lower) or U Uᴴ (Upper).
 template <Scalar T>
 cusolverStatus_t lauum(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,
                        int* info) {

@@ -20,7 +20,7 @@ void clear(const Tile<T>& C) {
   check("clear", cudaMemset2DAsync(C.data, C.ld * sizeof(T), 0, C.m * sizeof(T), C.n, device::local_stream()));
 }
 
-/// A triangle of C ← that of A. The rest of C keeps its values.
+/// A triangle of C ← the same triangle of A. The rest of C keeps its values.
 template <Scalar T>
 void copy_triangle(const OnDevice& on, Uplo uplo, const Tile<const T>& A, const Tile<T>& C) {
   const device::LeafWorkspace<T> workspace;
@@ -43,7 +43,7 @@ struct FoundInverses {
   Inverses use{Inverses::Refused, 0};
 };
 
-/// B ← α op(A)⁻¹ B, by products if the inverses may be used.
+/// B ← α op(A)⁻¹ B, by products if the inverses of the diagonal blocks are accurate enough.
 template <Scalar T>
 void solve(const OnDevice& on, const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B,
            const FoundInverses<T>& inverses) {
@@ -53,7 +53,7 @@ void solve(const OnDevice& on, const TriangularArgs& args, const Tile<const T>& 
 }
 
 /// A triangle of A ← its inverse. A unit diagonal keeps its values.
-/// @param W  a tile of the same order
+/// @param W  workspace, a tile of the same order
 template <Scalar T>
 void invert_triangle(const OnDevice& on, Uplo uplo, Diag diag, const Tile<T>& A, const Tile<T>& W,
                      const FoundInverses<T>& inverses) {

@@ -20,16 +20,16 @@ namespace {
 
 #ifdef TESSERA_WITH_CUDA
 
-/// Magnitudes |Re| + |Im| of the largest elements; infinite or NaN if any element is.
+/// The magnitudes |Re| + |Im| of the largest elements. They are infinite or NaN if any element is.
 struct Findings {
-  double blocks = 0;        ///< of the triangle, within the blocks of double order
-  double rest = 0;          ///< of the rest of the triangle
-  double inverses[2] = {};  ///< of the inverses of each order
+  double blocks = 0;        ///< in the diagonal blocks of double order
+  double rest = 0;          ///< in the rest of the triangle
+  double inverses[2] = {};  ///< in the inverses of each order
 };
 constexpr int findings = sizeof(Findings) / sizeof(double);
 static_assert(findings <= device::Lane::most_values);
 
-/// @return  how trsm may use the inverses
+/// Decides from the findings how trsm may use the inverses.
 template <Scalar T>
 Inverses judge(const Findings& found) {
   const double must_be_finite[] = {found.blocks, found.rest, found.inverses[0]};
@@ -50,7 +50,7 @@ class Inversion {
   /// Computes the inverses of the blocks. The lane's `taken` receives the Findings.
   /// @return  false if the tile is too large, after reporting a failure
   bool run() {
-    // Five pointers for each pair of blocks.
+    // Each pair of blocks needs five pointers.
     if (static_cast<std::size_t>(A_.n / (2 * diagonal_block) + 1) * 5 > device::Lane::most_pointers) {
       report_failure("diagonal_blocks on a GPU: a tile of order " + std::to_string(A_.n) + " is too large");
       return false;
@@ -69,7 +69,7 @@ class Inversion {
 
  private:
   static constexpr std::size_t inverses = offsetof(Findings, inverses) / sizeof(double);
-  /// Adds the current contents of D.
+  /// Adds the elements now in D to the findings for inverses of this order.
   void add_magnitude(std::size_t order) {
     check("diagonal_blocks",
           device::add_magnitude<T>(lane_.stream, V_.ld, A_.n, V_.data, V_.ld, lane_.values + inverses + order));
@@ -92,7 +92,7 @@ class Inversion {
     return reinterpret_cast<const std::byte*>(to) - reinterpret_cast<const std::byte*>(from);
   }
 
-  /// The inverses of the smallest blocks, by substitution.
+  /// Inverts the smallest blocks by substitution.
   void invert_smallest() {
     static_assert(device::inverted_order == diagonal_block);
     clear();
@@ -100,11 +100,11 @@ class Inversion {
                                                          A_.data, A_.ld, V_.data, V_.ld));
   }
 
-  /// Computes the inverses of blocks of double order. The two diagonal halves of a block already have inverses, and the
-  /// square A(r, c) off the diagonal gives V(r, c) = −V(r, r) A(r, c) V(c, c).
+  /// Inverts the blocks of double order. The two diagonal halves of a block are already inverted; from the square A(r,
+  /// c) off the diagonal follows V(r, c) = −V(r, r) A(r, c) V(c, c).
   void double_order() {
     constexpr int order = diagonal_block;
-    const int all = A_.n / (2 * order), rest = A_.n - all * 2 * order - order;  // of the last second half
+    const int all = A_.n / (2 * order), rest = A_.n - all * 2 * order - order;  // rows of the last second half
     const auto square = static_cast<std::size_t>(order) * order;
     const int fit = static_cast<int>(device::workspace_bytes / (square * sizeof(T)));
     for (int begin = 0; begin < all; begin += fit) {
@@ -127,7 +127,7 @@ class Inversion {
     if (rest > 0) double_last(all * 2 * order, rest);
   }
 
-  /// The same for the last block, whose second half may be smaller.
+  /// Inverts the last block of double order, whose second half may be smaller.
   void double_last(int first, int rest) {
     constexpr int order = diagonal_block;
     const bool lower = uplo_ == Uplo::Lower;
@@ -148,7 +148,7 @@ class Inversion {
   device::Lane& lane_ = device::local_lane();
 };
 
-/// Judges the findings in a host function of the stream.
+/// A host function in the stream, which decides from the findings how trsm may use the inverses.
 struct Judgement {
   const Findings* found;
   Inverses (*judge)(const Findings&);
@@ -186,7 +186,7 @@ void invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo,
   std::unique_ptr<Judgement> judgement(new Judgement{reinterpret_cast<const Findings*>(lane.taken), judge<T>, blocks});
   const auto status = cudaLaunchHostFunc(lane.stream, Judgement::run, judgement.get());
   check("cudaLaunchHostFunc", status);
-  if (status == cudaSuccess) static_cast<void>(judgement.release());  // it deletes itself
+  if (status == cudaSuccess) static_cast<void>(judgement.release());  // its host function deletes it
 }
 template <Scalar T>
 Inverses inverted_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {

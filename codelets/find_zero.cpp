@@ -13,8 +13,9 @@ namespace tessera::codelets {
 
 namespace {
 
+/// Reports the first zero of a diagonal.
 /// @param diagonal  `count` elements, `stride` apart
-/// @param first     the place of the first element in the matrix
+/// @param first     the row of the matrix that contains the first element
 template <Scalar T>
 void report_zeros(const T* diagonal, std::ptrdiff_t stride, int count, Index first, InfoValue& value) {
   for (int i = 0; i < count; i++)
@@ -22,7 +23,7 @@ void report_zeros(const T* diagonal, std::ptrdiff_t stride, int count, Index fir
 }
 
 #ifdef TESSERA_WITH_CUDA
-/// Searches a diagonal that a GPU has copied, in a host function of its stream.
+/// A host function in the stream of a GPU, which searches a diagonal that the GPU has copied.
 template <Scalar T>
 struct Search {
   const T* diagonal;
@@ -56,8 +57,8 @@ struct FindZero {
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto A = square(buffers, args);
-    const auto& solver = device::local_solver();  // for its pinned memory
-    if (solver.handle == nullptr) return;         // reported
+    const auto& solver = device::local_solver();  // only its pinned memory is used
+    if (solver.handle == nullptr) return;         // the failure has been reported
     auto* const diagonal = static_cast<T*>(solver.diagonal);
     for (int first = 0; first < A.n; first += device::longest_diagonal) {
       const int count = std::min(device::longest_diagonal, A.n - first);
@@ -65,7 +66,7 @@ struct FindZero {
       std::unique_ptr<Search<T>> search(new Search<T>{diagonal, count, args.first + first, args.value});
       const auto status = cudaLaunchHostFunc(device::local_stream(), Search<T>::run, search.get());
       check("cudaLaunchHostFunc", status);
-      if (status == cudaSuccess) static_cast<void>(search.release());  // it deletes itself
+      if (status == cudaSuccess) static_cast<void>(search.release());  // its host function deletes it
     }
   }
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// CBLAS and cuBLAS lack some variants of a product that computes only a triangle. gemm computes the rectangles off the
-// diagonal. The diagonal blocks are computed as squares in a workspace, from which the triangle is copied.
+// A triangle of a product. CBLAS and cuBLAS lack some variants of this operation, so gemm computes the rectangles off
+// the diagonal, and the diagonal blocks as squares in a workspace, from which the triangles are copied.
 #include <algorithm>
 #include <vector>
 
@@ -14,7 +14,8 @@ template <Scalar T>
 struct Gemmt {
   using Args = GemmtArgs;
 
-  /// A function (i, j, m, n, β, D, ld): D ← the m×n part of α op(A) op(B) that begins at (i, j), + β D.
+  /// Returns a function (i, j, m, n, β, D, ld), which computes D ← P + β D, where P is the m×n part of α op(A) op(B)
+  /// that begins at (i, j).
   static auto product_on(const auto& blas, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
     const int k = args.op_a == Op::NoTrans ? A.n : A.m;

@@ -9,7 +9,8 @@ namespace tessera::codelets {
 
 namespace {
 
-/// A kernel on a core or a GPU: `Kernel::compute(on, buffers, args)`, where `on` has what both can do.
+/// A kernel on a core or a GPU. It is written once, as `Kernel::compute(on, buffers, args)`, where `on` has the
+/// operations of a PanelOnHost or a PanelOnDevice.
 template <typename Kernel, Scalar T, typename Arguments>
 struct OnPanels {
   using Args = Arguments;
@@ -24,7 +25,7 @@ struct OnPanels {
     Kernel::compute(on, buffers, args);
   }
 #endif
-  /// The panel from the first row of its diagonal on.
+  /// The part of a panel that begins with the first row of its diagonal.
   template <typename E = T>
   static Tile<E> panel_in(void* buffer, int first) {
     const auto A = tile<E>(buffer);

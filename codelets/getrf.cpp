@@ -14,7 +14,7 @@ struct Laswp {
   using Args = LaswpArgs;
   static constexpr bool reads_indices = true;
 
-  /// @param exchange  (B, first, pivots, count)
+  /// @param exchange  a function (B, first, pivots, count), which exchanges rows of B
   static void run(void* buffers[], const Args& args, auto exchange) {
     const TileStack<T> B(buffers, args.tiles);
     const int panels = starpu_task_get_current()->nbuffers - args.tiles;
@@ -41,13 +41,13 @@ template <Scalar T>
 struct PanelSolve {
   using Args = PanelSolveArgs;
 
-  /// @param solve  (uplo, op, diag, n, nrhs, A, lda, B, ldb): B ← op(A)⁻¹ B
+  /// @param solve  a function (uplo, op, diag, n, nrhs, A, lda, B, ldb), which computes B ← op(A)⁻¹ B
   static void run(const auto& blas, void* buffers[], const Args& args, auto solve) {
     const TileStack<const T> A(buffers, args.tiles);
     const TileStack<T> B(buffers + args.tiles, args.tiles);
     const bool upper = args.uplo == Uplo::Upper;
     const int begin = upper ? 0 : args.first + A.n(),
-              end = upper ? args.first : A.m();  // of the rows outside the triangle
+              end = upper ? args.first : A.m();  // rows of X outside the triangle
     const auto triangle = A.rows(args.first, args.first + A.n());
     const auto own = B.rows(args.first, args.first + A.n());
     const auto diagonal = [&] {

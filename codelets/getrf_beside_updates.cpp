@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The factorization of a panel while the panel before it updates others.
+// The factorization of a panel, at the same time as an earlier panel updates other panels.
 #include <algorithm>
 #include <vector>
 
@@ -41,7 +41,7 @@ struct GetrfBesideUpdates {
     lanes->join();
   }
 
-  /// The updates, each with its buffers in the order of PanelUpdate.
+  /// Computes the updates, passing to each its buffers in the order of PanelUpdate.
   static void update(const OnDevice& on, void* buffers[], const Args& args) {
     const int inverses_of_panel = args.panel.blocked ? 1 : 0, inverses_of_other = args.update.blocked ? 1 : 0;
     const int first = args.panel.tiles + 1 + inverses_of_panel, tiles = args.update.tiles;

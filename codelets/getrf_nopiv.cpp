@@ -11,7 +11,7 @@ namespace tessera::codelets {
 
 namespace {
 
-/// The first of `count` diagonal elements that is exactly zero, or `count`.
+/// The index of the first of `count` diagonal elements that is exactly zero, or `count`.
 template <Scalar T>
 int first_zero(const T* diagonal, std::ptrdiff_t stride, int count) {
   int i = 0;
@@ -35,7 +35,7 @@ void eliminate(Uplo unit, const Tile<T>& A) {
 }
 
 /// Factorizes recursively by halves, so that nearly all of the work is in products.
-/// @param unit  the factor with the unit diagonal
+/// @param unit  selects the factor with the unit diagonal
 template <Scalar T>
 void factorize_by_halves(Uplo unit, const Tile<T>& A) {
   constexpr int small = 16;
@@ -55,7 +55,7 @@ void factorize_by_halves(Uplo unit, const Tile<T>& A) {
 }
 
 #ifdef TESSERA_WITH_CUDA
-/// Searches for zeros on the diagonal of a factor that a GPU has computed, in a host function of its stream.
+/// A host function in the stream of a GPU, which searches for zeros on the diagonal of a factor.
 template <Scalar T>
 struct SearchForZeros {
   const T* diagonal;
@@ -86,8 +86,9 @@ struct GetrfNopiv {
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
     const auto& solver = device::local_solver();
-    if (solver.handle == nullptr) return;  // reported
-    // cuSOLVER's lower factor has the unit diagonal. If the upper one must have it, cuSOLVER gets the transpose.
+    if (solver.handle == nullptr) return;  // the failure has been reported
+    // In cuSOLVER, the lower factor has the unit diagonal. If the upper factor must have it, cuSOLVER gets the
+    // transpose.
     const bool transposed = args.unit == Uplo::Upper;
     const int m = transposed ? A.n : A.m, n = transposed ? A.m : A.n, ld = transposed ? A.n : A.ld;
     int elements = 0;
@@ -96,28 +97,28 @@ struct GetrfNopiv {
     const auto own = (static_cast<std::size_t>(elements) + alignment - 1) / alignment * alignment,
                copy = transposed ? static_cast<std::size_t>(m) * static_cast<std::size_t>(n) : 0;
     auto* const workspace = static_cast<T*>(device::solver_workspace((own + copy) * sizeof(T)));
-    if (workspace == nullptr) return;  // reported
+    if (workspace == nullptr) return;  // the failure has been reported
     T* const target = transposed ? workspace + own : A.data;
     if (transposed) check("transpose", device::transpose<T>(on.handle, m, n, A.data, A.ld, target, ld));
-    check("getrf_nopiv",
-          device::getrf<T>(solver.handle, m, n, target, ld, workspace, nullptr, solver.info));  // null: no pivots
+    check("getrf_nopiv", device::getrf<T>(solver.handle, m, n, target, ld, workspace, nullptr,
+                                          solver.info));  // null means no pivoting
     if (transposed) check("transpose", device::transpose<T>(on.handle, n, m, target, ld, A.data, A.ld));
     search_for_zeros(on, A, solver, args);
   }
 
-  /// Does not rely on cuSOLVER's info: that of potrf misses values that are not finite.
+  /// Searches the diagonal itself, because cuSOLVER's info may miss values that are not finite, as that of potrf does.
   static void search_for_zeros(const OnDevice& on, const Tile<T>& A, const device::Solver& solver, const Args& args) {
     const int all = std::min(A.m, A.n);
     for (int first = 0; first < all; first += device::longest_diagonal) {
       const int count = std::min(device::longest_diagonal, all - first);
-      // A copy would have to queue behind tiles that are being written back.
+      // A kernel copies this, because a cudaMemcpy would queue behind tiles that are being written back.
       check("copy",
             device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
       std::unique_ptr<SearchForZeros<T>> search(
           new SearchForZeros<T>{static_cast<const T*>(solver.diagonal), count, args.first + first, args.value});
       const auto status = cudaLaunchHostFunc(device::local_stream(), SearchForZeros<T>::run, search.get());
       check("cudaLaunchHostFunc", status);
-      if (status == cudaSuccess) static_cast<void>(search.release());  // it deletes itself
+      if (status == cudaSuccess) static_cast<void>(search.release());  // its host function deletes it
     }
   }
 #endif

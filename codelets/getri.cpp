@@ -18,7 +18,7 @@ template <typename T>
 struct UpperPanel {
   Tile<T> above, square;
 
-  /// @param columns  of the panel whose diagonal square is meant
+  /// @param columns  the number of rows of the square
   UpperPanel(const Tile<T>& panel, Index first, int columns)
       : above{panel.data, static_cast<int>(first), panel.n, panel.ld}, square{panel.data + first, columns, panel.n,
                                                                               panel.ld} {}
@@ -28,7 +28,7 @@ template <Scalar T>
 struct PanelMultiply {
   using Args = PanelMultiplyArgs;
 
-  /// @param multiply  (A, B): B ← A B, where A is upper triangular
+  /// @param multiply  a function (A, B), which computes B ← A B for an upper triangular A
   static void run(const auto& blas, void* buffers[], const Args& args, auto multiply) {
     const auto panel = tile<const T>(buffers[0]);
     const UpperPanel<const T> A(panel, args.first, panel.n);
@@ -130,7 +130,7 @@ struct SwapColumns {
   using Args = SwapColumnsArgs;
   static constexpr bool reads_indices = true;
 
-  /// @param swap  (m, x, y): exchanges two columns
+  /// @param swap  a function (m, x, y), which exchanges two columns of m elements
   static void run(void* buffers[], const Args& args, auto swap) {
     const auto pivots = tile<const int>(buffers[0]);
     const auto A = tile<T>(buffers[1]);
@@ -164,7 +164,7 @@ starpu_codelet& panel_invert(char type) { return codelet_of<PanelInvert>(type, "
 
 starpu_codelet& split_panel(char type) { return codelet_of<SplitPanel>(type, "split_panel"); }
 
-/// The thread that drives a GPU reads the pivots, because it submits an operation for each exchange.
+/// The pivots must be in host memory, because the thread that drives the GPU submits an operation for each exchange.
 starpu_codelet& swap_columns(char type) {
   return with_type(
       type, []<Scalar T>(T) -> auto& {

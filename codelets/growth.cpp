@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The largest element of a tile, for the growth of a factorization.
+// Finds the largest element of a tile, for the growth of a factorization.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace tessera::codelets {
 
 namespace {
 
-/// |Re| + |Im|, the magnitude by which a BLAS finds the largest element.
+/// |Re| + |Im|, by which the BLAS compares elements.
 template <Scalar T>
 double magnitude(T x) {
   return std::abs(static_cast<double>(std::real(x))) + std::abs(static_cast<double>(std::imag(x)));
@@ -22,7 +22,7 @@ template <Scalar T>
 struct Growth {
   using Args = GrowthArgs;
 
-  /// @param sum  of all magnitudes, because the largest element does not reveal whether another one is NaN
+  /// @param sum  the sum of all magnitudes, which is NaN if any element is NaN; the largest element may not be
   static void add(const Args& args, T largest, Real<T> sum) {
     args.value->add(args.of, std::isnan(sum) ? std::numeric_limits<double>::quiet_NaN() : magnitude(largest));
   }
@@ -40,17 +40,17 @@ struct Growth {
 #ifdef TESSERA_WITH_CUDA
   static constexpr Index most = Index{1} << 30;  // cuBLAS counts in int
 
-  /// Located in pinned memory.
+  /// Results of cuBLAS, in pinned memory.
   struct Findings {
     Real<T> sum;
-    int index;  ///< of the largest element, from 1
+    int index;  ///< index of the largest element, from 1
     T element;
   };
 
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
     if (args.part == Part::All) return examine(on, static_cast<Index>(A.m) * A.n, A.data, args);
-    // The trapezoid, in this order: the triangle, then the rows below it or the columns beside it.
+    // Packs the trapezoid: first the triangle, then the rows below it or the columns beside it.
     const int order = std::min(A.m, A.n);
     const bool lower = args.part == Part::Lower;
     const Tile<const T> rest{lower ? A.data + order : element(A, 0, order), lower ? A.m - order : A.m,
@@ -58,7 +58,8 @@ struct Growth {
     const Index triangle = static_cast<Index>(order) * (order + 1) / 2,
                 elements = triangle + static_cast<Index>(rest.m) * (rest.n);
     auto* const packed = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
-    if (packed == nullptr) return args.value->add(args.of, std::numeric_limits<double>::quiet_NaN());  // reported
+    if (packed == nullptr)
+      return args.value->add(args.of, std::numeric_limits<double>::quiet_NaN());  // failure reported
     check("growth",
           device::pack_triangle<T>(on.handle, lower ? Uplo::Lower : Uplo::Upper, order, A.data, A.ld, packed));
     if (rest.m > 0 && rest.n > 0)
@@ -81,7 +82,7 @@ struct Growth {
       }
       wait();
       const int index = std::clamp(found.index, 1, count) - 1;
-      // A copy would have to queue behind tiles that are being written back.
+      // A kernel copies this, because a cudaMemcpy would queue behind tiles that are being written back.
       check("growth", device::copy<T>(on.handle, 1, x + first + index, 1, &found.element));
       wait();
       add(args, found.element, found.sum);

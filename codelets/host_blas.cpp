@@ -7,7 +7,7 @@ namespace tessera::host {
 
 namespace {
 
-/// A function that every OpenBLAS has, and other CBLAS implementations lack. Null: the library is not OpenBLAS.
+/// Looks up a function that only OpenBLAS has. Null if the library is another CBLAS.
 template <typename Function>
 Function* of_openblas(const char* name) {
   return reinterpret_cast<Function*>(symbol(name));

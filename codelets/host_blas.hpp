@@ -10,11 +10,11 @@
 #include "common/of_type.hpp"
 #include "host_library.hpp"
 
-/// The only calls of CBLAS: one set of overloads for the four types, column-major.
+/// Overloads of CBLAS's functions for the four types, column-major. No other file calls CBLAS.
 namespace tessera::host {
 
-// These have the names of CBLAS, but are addresses of functions of the OpenBLAS that Tessera was built with. The
-// functions below find these names first.
+// Pointers with the names of CBLAS, to functions of the OpenBLAS that Tessera was built with. The calls below use these
+// pointers, because name lookup finds them before the global functions.
 #define FUNCTION(name) extern decltype(&::name) name;
 #include "host_blas.def"
 #undef FUNCTION
@@ -26,7 +26,7 @@ inline CBLAS_UPLO cblas(Uplo uplo) { return uplo == Uplo::Lower ? CblasLower : C
 inline CBLAS_SIDE cblas(Side side) { return side == Side::Left ? CblasLeft : CblasRight; }
 inline CBLAS_DIAG cblas(Diag diag) { return diag == Diag::Unit ? CblasUnit : CblasNonUnit; }
 
-/// A scalar in the form that CBLAS takes it: real by value, complex by address.
+/// A scalar as CBLAS expects it: real scalars by value, complex ones by address.
 template <Scalar T>
 auto cblas(const T& x) {
   if constexpr (is_complex<T>) return &x;
@@ -109,7 +109,8 @@ Real<T> sum_of_magnitudes(int n, const T* x) {
   return of_type<T>(cblas_sasum, cblas_dasum, cblas_scasum, cblas_dzasum)(n, x, 1);
 }
 
-/// The number of threads that a call of the host BLAS uses. Both functions do nothing if the CBLAS is not OpenBLAS.
+/// The number of threads that a call of the host BLAS uses. If the CBLAS is not OpenBLAS, this and the next function
+/// have no effect.
 int threads();
 void set_threads(int count);
 

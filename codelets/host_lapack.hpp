@@ -70,10 +70,10 @@ void zgels_(const char* op, const int* m, const int* n, const int* nrhs, std::co
             std::complex<double>* B, const int* ldb, std::complex<double>* work, const int* lwork, int* info);
 }
 
-/// The only calls of LAPACK: one set of overloads for the four types, column-major.
+/// Overloads of LAPACK's functions for the four types, column-major. No other file calls LAPACK.
 namespace tessera::host {
 
-// As in host_blas.hpp: addresses of functions of the OpenBLAS that Tessera was built with.
+// Pointers with the names of LAPACK, to functions of the OpenBLAS that Tessera was built with.
 #define FUNCTION(name) extern decltype(&::name) name;
 #include "host_lapack.def"
 #undef FUNCTION
@@ -88,7 +88,7 @@ int potrf(Uplo uplo, int n, T* A, int lda) {
   return info;
 }
 
-/// Like `potrf`, and also B ← A⁻¹ B if A has a factor.
+/// Factorizes A like `potrf`, and computes B ← A⁻¹ B if A has a factor.
 template <Scalar T>
 int posv(Uplo uplo, int n, int nrhs, T* A, int lda, T* B, int ldb) {
   const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
@@ -106,14 +106,15 @@ int getrf(int m, int n, T* A, int lda, int* pivots) {
   return info;
 }
 
-/// Exchanges rows 1 to `count` of A with the rows that the pivots name; in reverse order if `step` is -1.
+/// Exchanges row i of A with row pivots[i - 1], counted from 1, for i from 1 to `count`; in reverse order if `step` is
+/// -1.
 template <Scalar T>
 void laswp(int n, T* A, int lda, int count, const int* pivots, int step) {
   const int first = 1;
   of_type<T>(slaswp_, dlaswp_, claswp_, zlaswp_)(&n, A, &lda, &first, &count, pivots, &step);
 }
 
-/// Like `getrf` of order n, and also B ← A⁻¹ B if U is not singular.
+/// Factorizes A, of order n, like `getrf`, and computes B ← A⁻¹ B if U is not singular.
 template <Scalar T>
 int gesv(int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb) {
   int info = 0;
@@ -122,7 +123,7 @@ int gesv(int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb) {
 }
 
 /// A triangle of A ← its inverse.
-/// @return  0, or the first i with A(i, i) = 0: A is then unchanged
+/// @return  0, or the first i with A(i, i) = 0; A is then unchanged
 template <Scalar T>
 int trtri(Uplo uplo, Diag diag, int n, T* A, int lda) {
   const char triangle = uplo == Uplo::Lower ? 'L' : 'U', diagonal = diag == Diag::Unit ? 'U' : 'N';
@@ -140,7 +141,7 @@ void lauum(Uplo uplo, int n, T* A, int lda) {
 }
 
 /// A triangle of A ← the inverse of the matrix whose factor `potrf` has computed.
-/// @return  as for `trtri`
+/// @return  0, or the first i with A(i, i) = 0; A is then unchanged
 template <Scalar T>
 int potri(Uplo uplo, int n, T* A, int lda) {
   const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
@@ -150,8 +151,8 @@ int potri(Uplo uplo, int n, T* A, int lda) {
 }
 
 /// A ← the inverse of the matrix whose factors `getrf` has computed.
-/// @param work  of `elements` elements; n is enough, more is faster. If `elements` is -1, work[0] ← the best number
-/// @return      0, or the first i with U(i, i) = 0: A is then unchanged
+/// @param work  has `elements` elements; n is enough, more is faster. If `elements` is -1, work[0] ← the best number
+/// @return      0, or the first i with U(i, i) = 0; A is then unchanged
 template <Scalar T>
 int getri(int n, T* A, int lda, const int* pivots, T* work, int elements) {
   int info = 0;
@@ -160,17 +161,17 @@ int getri(int n, T* A, int lda, const int* pivots, T* work, int elements) {
 }
 
 /// A ← R on and above the diagonal, and the reflectors below it; tau ← their scalar factors.
-/// @param work  of `elements` elements; n is enough, more is faster. If `elements` is -1, work[0] ← the best number
+/// @param work  has `elements` elements; n is enough, more is faster. If `elements` is -1, work[0] ← the best number
 template <Scalar T>
 void geqrf(int m, int n, T* A, int lda, T* tau, T* work, int elements) {
   int info = 0;
   of_type<T>(sgeqrf_, dgeqrf_, cgeqrf_, zgeqrf_)(&m, &n, A, &lda, tau, work, &elements, &info);
 }
 
-/// B ← X, for which the norm of op(A) X − B is smallest, or, if many X solve the system, the X with the smallest norm;
-/// by a factorization of A, which has full rank.
-/// @param op    for a complex A the adjoint, not the transpose
-/// @param work  as for `geqrf`
+/// Replaces B by the X that minimizes the norm of op(A) X − B or, if several X solve the system, by the X with the
+/// smallest norm. A must have full rank, and is replaced by its factors.
+/// @param op    for a complex A, the adjoint instead of the transpose
+/// @param work  has `elements` elements; if `elements` is -1, work[0] ← the best number
 /// @return      0, or the first i for which the triangular factor of A has a zero at (i, i)
 template <Scalar T>
 int gels(Op op, int m, int n, int nrhs, T* A, int lda, T* B, int ldb, T* work, int elements) {

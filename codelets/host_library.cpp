@@ -20,11 +20,11 @@ namespace tessera::host {
 
 namespace {
 
-/// The names are a BLAS routine that the drop-in does not define, and an internal function of OpenBLAS.
+/// Loads OpenBLAS. The names are a BLAS routine that the drop-in does not define, and an internal function of OpenBLAS.
 void* load() { return detail::open_isolated(TESSERA_OPENBLAS, {"dswap_", "exec_blas"}); }
 
-/// The library, loaded together with this one. The threads that it starts thus belong to the thread that loads Tessera,
-/// not to a worker that is bound to a core. It stays loaded until the process ends.
+/// OpenBLAS, loaded together with this library and until the process ends. Its threads are therefore started by the
+/// thread that loads Tessera, and not by a worker, whose binding to one core they would inherit.
 class Library {
  public:
   Library() : handle_(load()) {

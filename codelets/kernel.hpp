@@ -22,8 +22,7 @@
 #include "on_opencl.hpp"
 #endif
 
-/// Shared parts of the implementations of tile operations: how they become codelets, and the BLAS of each kind of
-/// worker.
+/// Shared parts of all tile operations: the BLAS of each kind of worker, and functions that make a codelet of a kernel.
 namespace tessera::codelets {
 
 /// The BLAS of a CPU worker.
@@ -107,16 +106,16 @@ struct OnDevice {
   template <ComplexScalar T>
   void her2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, Real<T> beta, T* C,
              int ldc) const {
-    if (beta != 0) device::clear_imaginary_diagonal(n, C, ldc);  // as in herk
+    if (beta != 0) device::clear_imaginary_diagonal(n, C, ldc);  // cuBLAS would read it
     check("her2k", device::her2k(handle, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc));
   }
 };
 #endif
 
-// A kernel is a type with the type of its arguments, `Args`, and a static function `run(blas, buffers, args)`. `run` is
-// a template over OnHost, OnDevice and OnOpenCl, or has overloads if devices compute the operation differently. A
-// kernel without a `run` for OpenCL runs only on other workers. A kernel that takes indices from a tile declares
-// `reads_indices`, and does not run if a tile that it reads has failed.
+// A kernel is a class with a type `Args` and a static function `run(blas, buffers, args)`. `run` is a template over
+// OnHost, OnDevice and OnOpenCl, or has overloads if devices compute the operation differently. Without a `run` for
+// OpenCL, only other workers run the kernel. A kernel that takes indices from a tile declares `reads_indices`; it is
+// skipped if the operation that wrote this tile has failed.
 
 template <typename Kernel>
 bool may_run() {
@@ -133,8 +132,8 @@ void on_cpu(void* buffers[], void* args) {
   Kernel::run(OnHost{}, buffers, known);
 }
 
-/// The CUDA implementation. Null without CUDA, so that tasks run only on CPUs. Simulated GPUs need a non-null value,
-/// but never call it.
+/// The CUDA implementation. Without CUDA it is null, so that tasks run only on CPUs. Simulated GPUs never call it, but
+/// need a value that is not null.
 #ifdef TESSERA_WITH_CUDA
 template <typename Kernel>
 void on_gpu(void* buffers[], void* args) {
@@ -174,25 +173,25 @@ constexpr starpu_opencl_func_t opencl_function() {
 }
 #endif
 
-/// The codelet of a kernel.
-/// @param name  shown in traces
+/// Makes the codelet of a kernel.
+/// @param name  the name in traces
 template <typename Kernel>
 starpu_codelet& codelet_of(const char* name) {
   static TileOperation operation(name, on_cpu<Kernel>, on_gpu<Kernel>, opencl_function<Kernel>());
   return operation.codelet;
 }
-/// The same for the elements of a type, which is s, d, c or z.
+/// The codelet of a kernel for elements of a type, which is s, d, c or z.
 template <template <Scalar T> typename Kernel>
 starpu_codelet& codelet_of(char type, const char* name) {
   return with_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T>>(name); });
 }
-/// The same for a kernel of the types c and z.
+/// The codelet of a kernel that exists only for the types c and z.
 template <template <Scalar T> typename Kernel>
 starpu_codelet& codelet_of_complex(char type, const char* name) {
   return with_complex_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T>>(name); });
 }
 
-/// The same for a kernel that only GPUs have.
+/// The codelet of a kernel that runs only on GPUs.
 template <template <Scalar T> typename Kernel>
 starpu_codelet& codelet_for_gpus(char type, const char* name) {
   return with_type(type, [&]<Scalar T>(T) -> starpu_codelet& {

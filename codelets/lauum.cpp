@@ -18,7 +18,7 @@ struct Lauum {
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
-    // A NaN on the diagonal affects its whole row of L, or column of U. OpenBLAS 0.3.21 loses it in slauum.
+    // OpenBLAS 0.3.21's slauum loses a NaN on the diagonal, which must spread over its row of L or column of U.
     std::vector<int> lost;
     for (int i = 0; i < A.n; i++)
       if (std::isnan(std::real(*element(A, i, i)))) lost.push_back(i);
@@ -30,7 +30,8 @@ struct Lauum {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  /// Multiplies a copy of the triangle, with zeros in the other one: three times the work of lauum, but in one product.
+  /// Multiplies a copy of the triangle, whose other triangle is zero: three times the work of lauum, but in one
+  /// product.
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]), W = tile<T>(buffers[1]);
     clear(W);

@@ -24,7 +24,7 @@ template <Scalar T>
 bool all_finite(Index count, const T* x) {
   using Bits = std::conditional_t<sizeof(Real<T>) == sizeof(float), std::uint32_t, std::uint64_t>;
   constexpr auto exponent = std::bit_cast<Bits>(std::numeric_limits<Real<T>>::infinity());
-  constexpr Bits one = exponent & (~exponent + 1);  // its lowest bit
+  constexpr Bits one = exponent & (~exponent + 1);  // the lowest bit of the exponent
   const auto* const parts = reinterpret_cast<const Real<T>*>(x);
   Bits all = 0;  // the sum reaches the sign bit only if all exponent bits are set; branch-free, for vectorization
   for (Index i = 0; i < count * static_cast<Index>(sizeof(T) / sizeof(Real<T>)); i++)
@@ -39,9 +39,9 @@ bool all_finite(const Tile<const T>& A) {
   return true;
 }
 
-/// The first row of a lower triangle, including its diagonal, that has an infinite element or NaN off the diagonal; for
-/// an upper triangle, the first such column. `n` if there is none. The leading minor of that order is not positive,
-/// because the square of such an element is subtracted from its diagonal. Elements on the diagonal may be infinite.
+/// The first row of a lower triangle, or column of an upper triangle, with an infinite element or NaN off the diagonal;
+/// `n` if there is none. The leading minor that ends there is not positive, because the square of such an element is
+/// subtracted from its diagonal. Elements on the diagonal may be infinite.
 template <Scalar T>
 int first_not_finite(Uplo uplo, const Tile<const T>& A) {
   int first = A.n;
@@ -56,7 +56,8 @@ int first_not_finite(Uplo uplo, const Tile<const T>& A) {
   return first;
 }
 
-/// a b and a / b by the textbook formulas, as in Fortran. The operators of C++ turn some NaN into infinities.
+/// a b by the textbook formula, as in Fortran, because the operator of C++ turns some NaN into infinities. `quotient`
+/// does the same for a / b.
 template <Scalar T>
 T product(T a, T b) {
   if constexpr (is_complex<T>)
@@ -83,8 +84,7 @@ Real<T> pivot_magnitude(T x) {
   return std::abs(std::real(x)) + std::abs(std::imag(x));
 }
 
-/// Spreads a pivot that is NaN, or has no other inverse, over the rows and columns from `first` on, and sets their
-/// pivots.
+/// Sets the rows and columns from `first` on to NaN, after a pivot whose inverse is NaN, and sets their pivots.
 template <Scalar T>
 void spread_nan(const Tile<T>& A, int first, int* pivots) {
   constexpr auto nan = std::numeric_limits<Real<T>>::quiet_NaN();
@@ -97,8 +97,8 @@ void spread_nan(const Tile<T>& A, int first, int* pivots) {
   for (int i = first; i < std::min(A.m, A.n); i++) pivots[i] = i + 1;
 }
 
-/// A ← L U with P A = L U, like `host::getrf`, but column by column: every product is computed, and NaN becomes the
-/// pivot only if it is in place.
+/// A ← L U with P A = L U, like `host::getrf`, but column by column. Every product is computed, and NaN becomes the
+/// pivot only if it is already in the pivot's row.
 template <Scalar T>
 int factorize_not_finite(const Tile<T>& A, int* pivots) {
   int info = 0;

@@ -23,8 +23,8 @@ inline void check_opencl(const char* operation, cl_int status) {
     report_failure(std::string(operation) + " on an OpenCL device: OpenCL's error " + std::to_string(status));
 }
 
-/// The tiles of a task. Kernels calculate with addresses of elements, but OpenCL has buffers and offsets. Each tile is
-/// therefore given a range of numbers as its addresses, which `place` translates.
+/// The tiles of a task on an OpenCL device. Kernels calculate with addresses of elements, but OpenCL has buffers and
+/// offsets. Each tile therefore gets a range of numbers that serve as addresses; `place` translates them.
 class OpenClTiles {
  public:
   OpenClTiles(void* const buffers[], int count) : interfaces_(static_cast<std::size_t>(count)) {
@@ -49,7 +49,7 @@ class OpenClTiles {
   }
 
  private:
-  static constexpr int range_bits = 44;  // exceeds the bytes of any tile
+  static constexpr int range_bits = 44;  // 2^44 exceeds the bytes of any tile
   std::vector<starpu_matrix_interface> interfaces_;
   std::vector<void*> buffers_;
 };
@@ -97,7 +97,7 @@ struct OnOpenCl {
   void herk(Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda, Real<T> beta, T* C, int ldc) const {
     if (beta != 0) clear_imaginary_diagonal(n, C, ldc);  // CLBlast would read the imaginary part
     check("herk", opencl::herk<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), beta, place(C, ldc)));
-    clear_imaginary_diagonal(n, C, ldc);  // because rounding leaves one
+    clear_imaginary_diagonal(n, C, ldc);  // rounding leaves an imaginary part
   }
   template <Scalar T>
   void syr2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
@@ -108,7 +108,7 @@ struct OnOpenCl {
   template <ComplexScalar T>
   void her2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, Real<T> beta, T* C,
              int ldc) const {
-    if (beta != 0) clear_imaginary_diagonal(n, C, ldc);  // as in herk
+    if (beta != 0) clear_imaginary_diagonal(n, C, ldc);  // CLBlast would read it
     check("her2k",
           opencl::her2k<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
     clear_imaginary_diagonal(n, C, ldc);
@@ -129,7 +129,7 @@ struct OnOpenCl {
   void add(const opencl::PartOf& part, const opencl::Place& D, T beta, T* C, int ldc) const {
     check_opencl("add", kernels<T>().add(worker.queue, part, D, beta, place(C, ldc)));
   }
-  /// A square of order opencl::leaf.
+  /// Workspace: a square of order `opencl::leaf`.
   opencl::Place square() const { return {worker.square.get(), 0, opencl::leaf}; }
 
  private:

@@ -12,7 +12,7 @@ namespace tessera::host {
 
 namespace {
 
-/// If OpenBLAS computes with OpenMP, OpenMP holds the number of threads, separately for each calling thread.
+/// OpenMP's functions for the number of threads. If OpenBLAS uses OpenMP, each calling thread has its own number.
 struct OpenMp {
   int (*threads)() = nullptr;
   void (*set_threads)(int) = nullptr;
@@ -33,20 +33,20 @@ struct OpenMp {
   }
 };
 
-// Never destroyed: tasks may run while the process exits.
+// The mutex is never destroyed, because tasks may run while the process exits.
 auto& changing = *new std::mutex;  // held while the number of threads changes, and while `users` changes from or to 0
-std::atomic<int> users = 0;        // objects of OneThread
+std::atomic<int> users = 0;        // number of OneThread objects
 int number_before = 0;             // guarded by `changing`
 
-/// Sets the number without starting threads, because those that a worker starts would be bound to its core. OpenBLAS's
-/// own function starts them if a fork has stopped them.
+/// Sets the number of threads without starting any, because threads that a worker starts would be bound to its core.
+/// OpenBLAS's own function would start threads that a fork has stopped.
 void change(int count) {
   static int* const number = static_cast<int*>(symbol("blas_cpu_number"));
   if (number != nullptr) __atomic_store_n(number, count, __ATOMIC_RELAXED);
   else set_threads(count);
 }
 
-/// Joins the current users, if there are any. The number of threads is then already 1.
+/// Adds a user if there are any, because the number of threads is then already 1. Returns whether there were any.
 bool join_users() {
   int now = users.load();
   while (now > 0 && !users.compare_exchange_weak(now, now + 1)) {
@@ -54,7 +54,7 @@ bool join_users() {
   return now > 0;
 }
 
-/// Leaves the users, if others remain.
+/// Removes a user if others remain. Returns whether others remain.
 bool leave_users() {
   int now = users.load();
   while (now > 1 && !users.compare_exchange_weak(now, now - 1)) {
@@ -85,7 +85,7 @@ OneThread::~OneThread() {
   }
   if (leave_users()) return;
   const std::lock_guard lock(changing);
-  if (users.fetch_sub(1) > 1) return;  // others have joined; a change from 0 needs the lock
+  if (users.fetch_sub(1) > 1) return;  // another user has come since; changes from 0 need the lock
   if (number_before != 1 && threads() == 1) change(number_before);
 }
 

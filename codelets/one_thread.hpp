@@ -4,9 +4,9 @@
 namespace tessera::host {
 
 /// While any object of this class exists, a call of the host BLAS uses one thread, because StarPU's workers already
-/// provide the parallelism. Each task has one, because between tasks the program controls the number of threads.
-/// OpenBLAS has one number for all threads of the process. The first object therefore sets it, and the last one
-/// restores it, unless the program has changed it in the meantime.
+/// provide the parallelism. Objects live only during a task, because the program controls the number of threads at all
+/// other times. OpenBLAS has one number for all threads of the process. The first object therefore sets it to 1, and
+/// the last object restores it, unless the program has changed it in the meantime.
 class OneThread {
  public:
   OneThread();
@@ -14,7 +14,7 @@ class OneThread {
   OneThread(const OneThread&) = delete;
   OneThread& operator=(const OneThread&) = delete;
 
-  /// Called in a forked child, which lacks the threads that owned such objects.
+  /// Forgets all objects in a forked child, in which the threads that owned them do not exist.
   static void begin_as_child() noexcept;
 
  private:

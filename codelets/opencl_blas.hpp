@@ -7,7 +7,8 @@
 
 #include <tessera/types.hpp>
 
-/// The only calls of CLBlast: one set of overloads for the four types, column-major. Each enqueues its kernels.
+/// Overloads of CLBlast's functions for the four types, column-major. Each enqueues kernels and returns. No other file
+/// calls CLBlast.
 namespace tessera::opencl {
 
 inline clblast::Side clblast_of(Side side) { return side == Side::Left ? clblast::Side::kLeft : clblast::Side::kRight; }
@@ -17,7 +18,8 @@ inline clblast::Triangle clblast_of(Uplo uplo) {
 inline clblast::Diagonal clblast_of(Diag diag) {
   return diag == Diag::Unit ? clblast::Diagonal::kUnit : clblast::Diagonal::kNonUnit;
 }
-/// CLBlast has no conjugate transpose of a real matrix.
+/// An operation as CLBlast's constant. CLBlast refuses the conjugate transpose of a real matrix, which is its
+/// transpose.
 template <Scalar T>
 clblast::Transpose clblast_of(Op op) {
   if (op == Op::NoTrans) return clblast::Transpose::kNo;
@@ -44,8 +46,9 @@ std::size_t workspace_of_gemm(cl_command_queue queue, Op op_a, Op op_b, int m, i
   return bytes;
 }
 
-/// @param workspace  `workspace_of_gemm` bytes, if it needs any. If null, CLBlast allocates it, and waits in the call
-///                   until the kernels have ended, which also delays copies in other queues
+/// C ← α op(A) op(B) + β C
+/// @param workspace  `workspace_of_gemm` bytes, if there are any. If null, CLBlast allocates the workspace, and the
+///                   call waits until the kernels have ended, which also delays copies in other queues
 template <Scalar T>
 clblast::StatusCode gemm(cl_command_queue queue, Op op_a, Op op_b, int m, int n, int k, T alpha, Place A, Place B,
                          T beta, Place C, cl_mem workspace = nullptr) {

@@ -6,8 +6,8 @@
 //   DOUBLE   defined for double precision
 //   ORDER    the largest triangle of apply_triangle
 //   COLUMNS  the number of columns that a group of apply_triangle computes
-// Unless a kernel says otherwise, a work item handles one element (i, j) of a tile. `part` is 0 for all of the tile, 1
-// for its lower and 2 for its upper triangle; the diagonal enters the tile in row `first`.
+// Unless documented otherwise, a work item handles one element (i, j) of a tile. `part` is 0 for the whole tile, 1 for
+// its lower and 2 for its upper triangle; the diagonal begins in row `first` of the tile.
 #ifdef DOUBLE
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
@@ -66,9 +66,8 @@ Number plus_product(Number c, Number a, Number b) { return fma(a, b, c); }
 Number reciprocal(Number a) { return 1 / a; }
 #endif
 
-// β in the form in which it is passed: its real and imaginary parts, and whether it is exactly 0 or 1. Real factors
-// scale both parts of a complex number separately, as the BLAS does: multiplying by an imaginary part of 0 would turn
-// infinity into NaN.
+// β x, with β passed as its real and imaginary parts. A real β scales both parts of a complex number separately, as in
+// the BLAS: multiplying by an imaginary part of 0 would turn infinity into NaN.
 Number scaled(Number x, REAL re, REAL im) {
 #ifdef COMPLEX
   if (im == 0) {
@@ -84,8 +83,8 @@ Number scaled(Number x, REAL re, REAL im) {
 
 int in_part(int part, int first, int i, int j) { return part == 0 || (part == 1 ? i >= first + j : i <= first + j); }
 
-// C ← β C in a part of C. With β = 0, C is not read. `real_diagonal`: the imaginary part of the diagonal is treated as
-// 0, and set to 0.
+// C ← β C in a part of C. With β = 0, C is not read. With `real_diagonal`, the imaginary part of the diagonal counts as
+// 0, and is set to 0.
 __kernel void scale(int m, int n, int part, int first, int real_diagonal, REAL re, REAL im, __global Number* C,
                     ulong offset, int ld) {
   const int i = get_global_id(0), j = get_global_id(1);
@@ -118,15 +117,15 @@ __kernel void real_diagonal(int n, __global Number* C, ulong offset, int ld) {
   *c = real_part(*c);
 }
 
-// X ← α T X, or X ← α T⁻¹ X if `solve`, for a triangle T of order n ≤ ORDER. Element (i, j) of T and of X is i rows and
-// j columns from the first one, so either may be a transpose. `forward`: row i of T X needs the rows of X up to i;
-// otherwise the rows from i on.
-// A group computes some columns of X, and each of its work items one row of them. The rows are completed one after
-// another: the item of a row publishes it, and the items of all rows that need it add their products with it.
+// X ← α T X, or X ← α T⁻¹ X if `solve`, for a triangle T of order n ≤ ORDER. T and X have strides for rows and columns,
+// so either may be a transpose. With `forward`, row i of T X needs the rows of X up to i; otherwise it needs the rows
+// from i on.
+// A group computes some columns of X, and each of its work items computes one row of them. The rows are completed one
+// after another: the work item of a row publishes it, and the work items of all rows that need it add their products.
 __kernel __attribute__((reqd_work_group_size(ORDER, 1, 1))) void apply_triangle(
     int solve, int forward, int unit, int conjugated, int n, int count, REAL re, REAL im, const __global Number* T,
     ulong offset_t, ulong row_t, ulong column_t, __global Number* X, ulong offset_x, ulong row_x, ulong column_x) {
-  __local Number known[2][COLUMNS];  // two, so that the next row is published while slow items still read this one
+  __local Number known[2][COLUMNS];  // two, since slow items may still read the row before
   const int p = get_local_id(0), row = forward ? p : n - 1 - p, first = get_group_id(0) * COLUMNS;
   const int mine = p < n, columns = mine ? min(COLUMNS, count - first) : 0;
   T += offset_t + (mine ? (ulong)row * row_t : 0);

@@ -5,7 +5,7 @@
 
 namespace tessera::opencl {
 
-/// The text of opencl_kernels.cl. CMakeLists.txt turns it into a source file.
+/// The text of opencl_kernels.cl, which CMakeLists.txt turns into a source file.
 extern const char* const kernel_source;
 
 namespace {
@@ -62,7 +62,7 @@ cl_int set_arguments(const Kernel& kernel, const Args&... args) {
 }
 
 /// Runs a kernel with at least m×n work items. Groups always have the same size, because some drivers recompile a
-/// kernel for every other size.
+/// kernel whenever the size changes.
 cl_int run(cl_command_queue queue, const Kernel& kernel, int m, int n) {
   constexpr std::size_t group[] = {64, 1};
   const std::size_t size[] = {(static_cast<std::size_t>(m) + group[0] - 1) / group[0] * group[0],

@@ -18,27 +18,27 @@ struct PartOf {
   bool real_diagonal = false;  ///< treats the imaginary part of the diagonal as 0, and sets it to 0
 };
 
-/// A triangle of order n, and how it is applied to the m×n or n×m matrix.
+/// A triangle, and how it is applied to an m×n matrix.
 struct TriangleOf {
   Side side;
   Uplo uplo;
   Op op;
   Diag diag;
-  int m, n;      ///< of the matrix it is applied to
-  bool inverse;  ///< whether its inverse is applied
+  int m, n;      ///< size of the matrix that the triangle is applied to
+  bool inverse;  ///< whether the inverse of the triangle is applied
   /// @return  the order of the triangle
   int order() const { return side == Side::Left ? m : n; }
 };
 
 /// The largest order of a triangle for `Kernels::apply`. A larger value means fewer products per tile, but more work
-/// for the kernel, which is slower.
+/// for this kernel, which is slower than a product.
 inline constexpr int largest_triangle = 128;
 
 /// The kernels for one type.
 template <Scalar T>
 class Kernels {
  public:
-  /// Compiles them.
+  /// Compiles the kernels.
   /// @throws RuntimeError with the compiler's messages
   Kernels(cl_context context, cl_device_id device);
 

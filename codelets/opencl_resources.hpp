@@ -57,11 +57,11 @@ inline Buffer new_buffer(cl_context context, std::size_t bytes) {
   return buffer;
 }
 
-/// Host memory allocated by OpenCL such that a device copies from and to it at the full rate of the link. Drivers pin
-/// the memory when such a buffer is mapped.
+/// Host memory that a device can copy from and to at the full rate of the link. It is a mapped OpenCL buffer, because
+/// drivers pin the memory of such buffers.
 class PinnedMemory {
  public:
-  /// @param queue  of the device; must outlive this object
+  /// @param queue  a queue of the device, which must outlive this object
   PinnedMemory(cl_context context, cl_command_queue queue, std::size_t bytes) : queue_(queue) {
     cl_int status = CL_SUCCESS;
     buffer_.reset(clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr, &status));

@@ -7,10 +7,10 @@
 #include "kernel.hpp"
 #include "sum_slots.hpp"
 
-/// trmm and trsm on one tile of an OpenCL device: products by CLBlast, and a kernel of Tessera for the diagonal blocks,
-/// which multiplies or substitutes row by row. Nothing in the other triangle is read, zeros are not multiplied, and
-/// errors are those of substitution. CLBlast's own trmm and trsm allocate memory in each call, and wait for kernels,
-/// which delays the copies of other threads.
+/// trmm and trsm on one tile of an OpenCL device. CLBlast computes the products, and a kernel of Tessera multiplies by
+/// the diagonal blocks, or substitutes, row by row. This kernel does not read the other triangle or multiply by its
+/// zeros, and is as accurate as substitution. CLBlast's own trmm and trsm are not used, because each call allocates
+/// memory and waits for kernels, which delays copies of other threads.
 namespace tessera::codelets {
 
 template <Scalar T>

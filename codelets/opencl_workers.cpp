@@ -92,7 +92,7 @@ void create_workers() {
 
 void destroy_workers() {
   starpu_execute_on_each_worker(destroy, nullptr, STARPU_OPENCL);
-  clblast::ClearCache();  // its programs belong to StarPU's contexts, which end with the session
+  clblast::ClearCache();  // the cached programs belong to StarPU's contexts, which end with the session
 }
 
 const Worker& local_worker() { return *mine(); }

@@ -15,20 +15,20 @@ inline constexpr int leaf = 256;
 
 /// The resources of one worker. Its operations use them in the order of its queue.
 struct Worker {
-  cl_command_queue queue;  ///< StarPU's: a task ends when the queue has finished its commands
+  cl_command_queue queue;  ///< StarPU's queue; a task ends when it has finished its commands
   std::tuple<Kernels<float>, Kernels<double>, Kernels<std::complex<float>>, Kernels<std::complex<double>>> kernels;
-  Buffer square;  ///< of order `leaf`
+  Buffer square;  ///< workspace: a square of order `leaf`
 
-  /// @param device  StarPU's number
+  /// @param device  StarPU's number of the device
   explicit Worker(int device);
 
   /// Memory for one operation, valid until the next call. It grows as needed and is kept.
   /// @return  null for 0 bytes, or if the device cannot allocate so much
   cl_mem workspace(std::size_t bytes) const;
 
-  /// A lock to hold while a task enqueues kernels. Locks nothing, except on a processor driven by PoCL, which runs
-  /// kernels in that call. PoCL 3 to 5 miscounts the users of a kernel that two devices concurrently load for different
-  /// numbers of work items, and then ends the process.
+  /// A lock to hold while a task enqueues kernels. It only has an effect on processors driven by PoCL: if two devices
+  /// load a kernel at the same time for different numbers of work items, PoCL 3 to 5 miscounts its users and ends the
+  /// process.
   std::unique_lock<std::mutex> turn() const;
 
  private:

@@ -13,13 +13,13 @@ namespace tessera::codelets {
 
 /// The factorization of a panel on a GPU, P A = L U with partial pivoting.
 ///
-/// It is recursive: it factorizes the left half, updates the right half, and factorizes the right half. The leaves of
-/// the recursion are a few columns in registers.
+/// The factorization is recursive: it factorizes the left half, updates the right half, and factorizes the right half.
+/// The leaves of the recursion are a few columns, which are factorized in registers.
 template <Scalar T>
 class PanelFactorization {
  public:
-  /// @param A       starts at the first row of the diagonal block; its memory is not used yet
-  /// @param pivots  a PivotTile
+  /// @param A       the panel, from the first row of its diagonal block on; only its shape is used until `run`
+  /// @param pivots  the panel's PivotTile
   /// @pre  local_solver() has started
   PanelFactorization(const Tile<T>& A, int* pivots) : A_(A), pivots_(pivots) {
     if (width_ == 0) check("getrf", device::getrf_workspace<T>(solver_.handle, A.m, A.n, A.data, A.ld, &elements_));
@@ -30,7 +30,8 @@ class PanelFactorization {
     return static_cast<std::size_t>(A_.m + leaf_ints() * all_leaves()) * sizeof(int);
   }
 
-  /// @param data       of the panel
+  /// Factorizes the panel.
+  /// @param data       the elements of the panel
   /// @param workspace  device memory
   void run(T* data, void* workspace) {
     A_.data = data;
@@ -47,7 +48,7 @@ class PanelFactorization {
  private:
   int order() const { return std::min(A_.m, A_.n); }
 
-  /// Columns [begin, begin + n)
+  /// Factorizes columns [begin, begin + n).
   void factorize(int begin, int n) {
     if (n <= width_) return factorize_leaf(begin, n);
     const int leaves = (n + width_ - 1) / width_, left = (leaves + 1) / 2 * width_;
@@ -67,7 +68,7 @@ class PanelFactorization {
     check("collect_moves", device::collect_moves(stream_, origin_, A_.m, moves.count, moves.destination, moves.source));
   }
 
-  /// Updates the `others` columns after columns [begin, begin + n).
+  /// Updates the `others` columns that follow columns [begin, begin + n).
   void update(int begin, int n, int others) {
     const T* const L = at(begin, begin);
     T* const U = at(begin, begin + n);
@@ -79,7 +80,7 @@ class PanelFactorization {
                                     static_cast<const T*>(U), A_.ld, T(1), U + n, A_.ld));
   }
 
-  /// For panels that are too tall for the leaves. Waits for the stream.
+  /// Lets cuSOLVER factorize a panel that is too tall for the leaves. Waits for the stream.
   void run_by_cusolver(T* workspace) {
     check("getrf", device::getrf<T>(solver_.handle, A_.m, A_.n, A_.data, A_.ld, workspace, pivots_, solver_.info));
     std::vector<int> tile(static_cast<std::size_t>(PivotTile::elements(order())));

@@ -18,7 +18,7 @@
 /// Kernels on panels that several codelets share: the factorization, and the update of another panel.
 namespace tessera::codelets {
 
-/// The pivot buffer of a task, which follows the tiles of its first panel.
+/// The pivots of a task, whose buffer follows the tiles of its first panel.
 inline int* pivots_in(void* buffers[], int tiles) { return tile<int>(buffers[tiles]).data; }
 
 inline starpu_data_handle_t handle_of(int buffer) { return STARPU_TASK_GET_HANDLE(starpu_task_get_current(), buffer); }
@@ -35,8 +35,7 @@ void exchange_rows(const TileStack<T>& B, int first, const int* pivots, int coun
 }
 
 #ifdef TESSERA_WITH_CUDA
-/// The same on a GPU.
-/// @param pivots  a PivotTile
+/// Exchanges rows of B on a GPU by the pivots of a PivotTile; in reverse order if `step` is -1.
 template <typename T>
 void move_rows(const TileStack<T>& B, int first, int* pivots, int count, bool backwards) {
   static_assert(device::TileColumn<T>::most_tiles == most_tile_rows);
@@ -85,7 +84,7 @@ struct Getrf {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  /// Reads the solver's info, in a host function of the stream.
+  /// A host function in the stream, which reads the solver's info.
   struct Report {
     const int* info;
     Index place;
@@ -101,16 +100,16 @@ struct Getrf {
     const TileStack<T> A(buffers, args.tiles);
     if (args.blocked) set_inverses(handle_of(args.tiles + 1), {Inverses::Refused, 0});
     const auto& solver = device::local_solver();
-    if (solver.handle == nullptr) return;  // reported
+    if (solver.handle == nullptr) return;  // the failure has been reported
     const int m = A.m() - args.first;
-    // Several tiles are gathered, because a contiguous panel takes fewer and larger products.
+    // A panel of several tiles is gathered, because fewer and larger products suffice for a contiguous panel.
     const std::size_t gathered =
         args.tiles == 1 ? 0 : aligned(static_cast<std::size_t>(m) * static_cast<std::size_t>(A.n()) * sizeof(T));
     Tile<T> panel{A.tile(0).data + args.first, m, A.n(), args.tiles == 1 ? A.tile(0).ld : m};
     PanelFactorization<T> factorization(panel, pivots_in(buffers, args.tiles));
     auto* const workspace =
         static_cast<std::byte*>(device::solver_workspace(gathered + factorization.workspace_bytes()));
-    if (workspace == nullptr) return;  // reported
+    if (workspace == nullptr) return;  // the failure has been reported
     if (args.tiles > 1) {
       panel.data = reinterpret_cast<T*>(workspace);
       for_each_part(A, args.first, panel, [](const Tile<T>& part, const Tile<T>& copy) { copy_tile(part, copy); });
@@ -121,10 +120,11 @@ struct Getrf {
     std::unique_ptr<Report> report(new Report{solver.info, args.place, args.value});
     const auto status = cudaLaunchHostFunc(device::local_stream(), Report::run, report.get());
     check("cudaLaunchHostFunc", status);
-    if (status == cudaSuccess) static_cast<void>(report.release());  // it deletes itself
+    if (status == cudaSuccess) static_cast<void>(report.release());  // its host function deletes it
     if (!args.blocked) return;
     const int order = std::min(m, A.n());
-    const auto L = A.rows(args.first, args.first + order);  // not the gathered copy: the inversion needs the workspace
+    const auto L =
+        A.rows(args.first, args.first + order);  // not the gathered copy, whose workspace the inversion needs
     invert_diagonal_blocks<T>({L.data, order, order, L.ld}, tile<T>(buffers[args.tiles + 1]), Uplo::Lower, Diag::Unit,
                               handle_of(args.tiles + 1));
   }
@@ -158,7 +158,7 @@ struct PanelUpdate {
   using Args = PanelUpdateArgs;
   static constexpr bool reads_indices = true;
 
-  /// The panels of a task, and the blocks that its steps work on.
+  /// The panels of a task, and the blocks on which its steps work.
   struct Panels {
     TileStack<const T> A;
     int* pivots;

@@ -20,7 +20,8 @@
 #include "device_triangle.hpp"
 #endif
 
-/// The steps of a QR factorization on a core and on a GPU, under the same names: so the factorization is written once.
+/// The steps of a QR factorization on a core and on a GPU. They have the same names, so that the factorization is
+/// written only once.
 namespace tessera::codelets {
 
 template <Scalar T>
@@ -30,7 +31,7 @@ template <typename T>
 Tile<const T> constant(const Tile<T>& A) {
   return {A.data, A.m, A.n, A.ld};
 }
-/// Rows [begin, end), and the columns [begin, end).
+/// Rows [begin, end) of a tile. `columns_of` selects columns.
 template <typename T>
 Tile<T> rows_of(const Tile<T>& A, int begin, int end) {
   return {A.data + begin, end - begin, A.n, A.ld};
@@ -49,19 +50,19 @@ void multiply(const auto& blas, T alpha, Op op_a, const Tile<const T>& A, Op op_
     blas.gemm(op_a, op_b, C.m, C.n, k, alpha, A.data, A.ld, B.data, B.ld, beta, C.data, C.ld);
 }
 
-/// What the steps since the last wait have found.
+/// Results of the steps since the last wait.
 struct Measured {
   bool is_definite;   ///< whether `cholesky` has found a factor
-  double squares[2];  ///< by `measure`; NaN spreads
+  double squares[2];  ///< the sums of `measure`; NaN spreads
 };
 
-/// What a core does besides products.
+/// The steps on a core, except products.
 template <Scalar T>
 class PanelOnHost : public OnHost {
  public:
   explicit PanelOnHost(const OnHost& /*blas*/) {}
 
-  /// @return  null if there is no memory, which has been reported
+  /// @return  workspace; null if there is no memory, which has been reported
   T* workspace(Index elements) {
     try {
       memory_.resize(static_cast<std::size_t>(elements));
@@ -86,20 +87,20 @@ class PanelOnHost : public OnHost {
   void trmm(Side side, const Tile<const T>& A, const Tile<T>& B) const {
     host::trmm<T>(side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
   }
-  /// The upper triangle of C ← that of Aᴴ A
+  /// The upper triangle of C ← the upper triangle of Aᴴ A
   void gram(const Tile<const T>& A, const Tile<T>& C) const {
     if constexpr (is_complex<T>)
       herk(Uplo::Upper, Op::ConjTrans, C.n, A.m, Real<T>(1), A.data, A.ld, Real<T>{}, C.data, C.ld);
     else syrk(Uplo::Upper, Op::Trans, C.n, A.m, T(1), A.data, A.ld, T{}, C.data, C.ld);
   }
-  /// The elements of workspace that `cholesky` needs.
+  /// The number of workspace elements that `cholesky` needs.
   Index for_cholesky(int /*order*/) const { return 0; }
   /// The upper triangle of C ← its Cholesky factor.
   void cholesky(const Tile<T>& C, T* /*workspace*/) {
     found_.is_definite = host::potrf(Uplo::Upper, C.n, C.data, C.ld) == 0;
   }
-  /// squares[at] ← the sum of |C − s I|² over the upper triangle, row i times the real part of weights[i].
-  /// @param weights  null: all are 1
+  /// squares[at] ← the sum of |C − s I|² over the upper triangle, with row i weighted by the real part of weights[i].
+  /// @param weights  if null, all weights are 1
   void measure(const Tile<const T>& C, const T* weights, double s, int at) {
     double sum = 0;
     for (int j = 0; j < C.n; j++)
@@ -112,8 +113,8 @@ class PanelOnHost : public OnHost {
   Measured wait() const { return found_; }
   static constexpr int rows_of_tall_column = 16;               ///< see `is_tall`
   static constexpr int narrowest_half = 32, widest_half = 64;  ///< see `width_of_halves`
-  static constexpr int leaf = 16;                              ///< the order up to which `factorize_leaf` factorizes
-  /// A − S = L U, where S has the signs on its diagonal.
+  static constexpr int leaf = 16;                              ///< the largest order for `factorize_leaf`
+  /// A − S = L U in place, where the diagonal matrix S has the signs ±1 that make the pivots largest.
   void factorize_leaf(const Tile<T>& A, T* signs) const {
     for (int k = 0; k < A.n; k++) {
       T& pivot = *element(A, k, k);
@@ -124,13 +125,13 @@ class PanelOnHost : public OnHost {
         for (int i = k + 1; i < A.n; i++) *element(A, i, j) -= *element(A, i, k) * *element(A, k, j);
     }
   }
-  /// C ← the upper triangle of A, or of −A S, with zeros below.
+  /// C ← the upper triangle of A, or if `signs` is not null, of −A S, with zeros below.
   void copy_upper(const Tile<const T>& A, const T* signs, const Tile<T>& C) const {
     for_each(C, [&](int i, int j, T& c) {
       c = i > j ? T{} : signs == nullptr ? *element(A, i, j) : -signs[j] * *element(A, i, j);
     });
   }
-  /// The upper triangle of A ← that of S R.
+  /// The upper triangle of A ← the upper triangle of S R.
   void set_upper(const T* signs, const Tile<const T>& R, const Tile<T>& A) const {
     for_each(A, [&](int i, int j, T& a) { a = i > j ? a : signs[i] * *element(R, i, j); });
   }
@@ -167,7 +168,8 @@ class PanelOnHost : public OnHost {
 };
 
 #ifdef TESSERA_WITH_CUDA
-/// The same of a GPU, asynchronous. Without memory for the workspace, which has been reported, nothing is computed.
+/// The steps on a GPU, which are asynchronous. If there is no memory for workspace, a failure is reported, and the
+/// steps compute nothing.
 template <Scalar T>
 class PanelOnDevice : public OnDevice {
  public:
@@ -178,7 +180,7 @@ class PanelOnDevice : public OnDevice {
   }
   void factorize(const Tile<T>& A, T* tau) const {
     const auto& solver = device::local_solver();
-    if (solver.handle == nullptr) return;  // reported
+    if (solver.handle == nullptr) return;  // the failure has been reported
     int elements = 0;
     check("geqrf", device::geqrf_workspace(solver.handle, A.m, A.n, A.data, A.ld, &elements));
     if (T* const memory = workspace(elements); memory != nullptr)
@@ -192,7 +194,7 @@ class PanelOnDevice : public OnDevice {
     check("trmm", device::trmm<T>(handle, side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld,
                                   B.data, B.ld));
   }
-  /// By a product: cuBLAS splits its long sums, unlike those of syrk.
+  /// Computes a product, because cuBLAS splits the long sums of gemm, but not those of syrk.
   void gram(const Tile<const T>& A, const Tile<T>& C) const {
     multiply<T>(*this, T(1), adjoint_of<T>, A, Op::NoTrans, A, T{}, C);
   }
@@ -205,7 +207,7 @@ class PanelOnDevice : public OnDevice {
   }
   void cholesky(const Tile<T>& C, T* workspace) const {
     const auto& solver = device::local_solver();
-    if (solver.handle == nullptr) return;  // reported
+    if (solver.handle == nullptr) return;  // the failure has been reported
     check("potrf", device::potrf<T>(solver.handle, Uplo::Upper, C.n, C.data, C.ld, workspace,
                                     static_cast<int>(for_cholesky(C.n)), solver.info));
   }
@@ -225,7 +227,7 @@ class PanelOnDevice : public OnDevice {
     };
     return {status == cudaSuccess && solver.handle != nullptr && *solver.info == 0, {sum(0), sum(1)}};
   }
-  static constexpr int rows_of_tall_column = 64;  ///< the columns of lower panels stay in the caches
+  static constexpr int rows_of_tall_column = 64;  ///< columns of panels that are less tall stay in the caches
   static constexpr int narrowest_half = 64, widest_half = 128;
   static constexpr int leaf = device::leaf_with_signs;
   void factorize_leaf(const Tile<T>& A, T* signs) const {

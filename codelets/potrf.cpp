@@ -17,8 +17,8 @@ namespace tessera::codelets {
 
 namespace {
 
-/// The first of `count` diagonal elements of a factor that is not positive, or `count`. Reference LAPACK also reports a
-/// NaN, but neither OpenBLAS nor cuSOLVER checks for one.
+/// The index of the first of `count` diagonal elements of a factor that is not positive, or `count`. NaN counts as not
+/// positive, as in reference LAPACK; OpenBLAS and cuSOLVER do not check for it.
 template <Scalar T>
 int first_not_positive(const T* diagonal, std::ptrdiff_t stride, int count) {
   int i = 0;
@@ -27,11 +27,11 @@ int first_not_positive(const T* diagonal, std::ptrdiff_t stride, int count) {
 }
 
 #ifdef TESSERA_WITH_CUDA
-/// Examines a factor that a GPU has computed, in a host function of its stream.
+/// A host function in the stream of a GPU, which examines the diagonal of a factor.
 template <Scalar T>
 struct Examination {
   const int *info, *not_finite;
-  const T* diagonal;  ///< of rows [first, first + count) of the tile
+  const T* diagonal;  ///< the diagonal of rows [first, first + count) of the tile
   int first, count;
   Index tile_row;
   InfoValue* value;
@@ -64,19 +64,19 @@ struct Potrf {
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
     const auto& solver = device::local_solver();
-    if (solver.handle == nullptr) return;                                              // reported
+    if (solver.handle == nullptr) return;                                              // the failure has been reported
     if constexpr (is_complex<T>) device::clear_imaginary_diagonal(A.n, A.data, A.ld);  // LAPACK does not read it
     check("potrf", device::first_not_finite<T>(device::local_stream(), args.uplo == Uplo::Lower, A.n, A.data, A.ld,
                                                solver.not_finite));
     int elements = 0;
     check("potrf", device::potrf_workspace<T>(solver.handle, args.uplo, A.n, A.data, A.ld, &elements));
     auto* const workspace = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
-    if (workspace == nullptr) return;  // reported
+    if (workspace == nullptr) return;  // the failure has been reported
     check("potrf", device::potrf<T>(solver.handle, args.uplo, A.n, A.data, A.ld, workspace, elements, solver.info));
     const auto stream = device::local_stream();
     for (int first = 0; first < A.n; first += device::longest_diagonal) {
       const int count = std::min(device::longest_diagonal, A.n - first);
-      // A copy would have to queue behind tiles that are being written back.
+      // A kernel copies this, because a cudaMemcpy would queue behind tiles that are being written back.
       check("copy",
             device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
       std::unique_ptr<Examination<T>> examination(new Examination<T>{solver.info, solver.not_finite,
@@ -84,7 +84,7 @@ struct Potrf {
                                                                      count, args.first, args.value});
       const auto status = cudaLaunchHostFunc(stream, Examination<T>::run, examination.get());
       check("cudaLaunchHostFunc", status);
-      if (status == cudaSuccess) static_cast<void>(examination.release());  // it deletes itself
+      if (status == cudaSuccess) static_cast<void>(examination.release());  // its host function deletes it
     }
   }
 #endif
@@ -96,7 +96,7 @@ starpu_codelet& potrf(char type) { return codelet_of<Potrf>(type, "potrf"); }
 
 namespace {
 
-/// Also implemented for GPU workers, since there may be no others.
+/// The implementation of `outcome`, also for GPU workers, because there may be no CPU workers.
 void write_outcome(void* buffers[], void* args) {
   const std::unique_ptr<OutcomeValue> value(static_cast<const OutcomeArgs*>(args)->value);
   *reinterpret_cast<std::int64_t*>(STARPU_VARIABLE_GET_PTR(buffers[1])) = value->bits();

@@ -5,7 +5,7 @@
 
 #include "panel_steps.hpp"
 
-/// What the codelets of QR factorization do with the reflectors of a panel, in products on a core or a GPU.
+/// Operations with the reflectors of a panel, for the codelets of QR factorization: products on a core or a GPU.
 namespace tessera::codelets {
 
 /// The reflectors of a panel: V is unit lower trapezoidal, and all of its first k rows are in `top`.
@@ -13,21 +13,22 @@ template <Scalar T>
 struct Reflectors {
   Tile<const T> triangle, top, below;
 
-  /// @param panel  from the first row of the diagonal on
+  /// @param panel  the panel, from the first row of its diagonal on
   Reflectors(const Tile<const T>& panel, const Tile<const T>& block)
       : triangle(columns_of(block, 0, block.m)), top(columns_of(block, block.m, 2 * block.m)),
         below(rows_of(columns_of(panel, 0, block.m), block.m, panel.m)) {}
   int count() const { return top.n; }
 };
 
-/// Makes the block of a factorized panel. T is (I + D S)⁻¹ D, where D has tau on its diagonal, and S is what lies above
-/// the diagonal of Vᴴ V: level-3 operations, unlike column by column, and no division by a tau that is zero.
+/// Makes the block of a factorized panel. T is (I + D S)⁻¹ D, where D has tau on its diagonal, and S is the part of Vᴴ
+/// V above its diagonal. Unlike LAPACK's computation column by column, this uses level-3 operations. It does not divide
+/// by tau, which may be zero.
 template <Scalar T>
 void make_block(auto& on, const Tile<T>& panel, const T* tau, const Tile<T>& block) {
   const Reflectors<T> V(constant(panel), constant(block));
   const int k = V.count();
   const Tile<T> triangle = columns_of(block, 0, k), products{on.workspace(Index{k} * k), k, k, std::max(k, 1)};
-  if (products.data == nullptr) return;  // reported
+  if (products.data == nullptr) return;  // the failure has been reported
   on.unit_lower(constant(panel), columns_of(block, k, 2 * k));
   multiply<T>(on, T(1), adjoint_of<T>, V.top, Op::NoTrans, V.top, T{}, products);
   multiply<T>(on, T(1), adjoint_of<T>, V.below, Op::NoTrans, V.below, T(1), products);
@@ -36,7 +37,8 @@ void make_block(auto& on, const Tile<T>& panel, const T* tau, const Tile<T>& blo
   on.trsm(Side::Left, Uplo::Upper, Op::NoTrans, Diag::Unit, constant(products), triangle);
 }
 
-/// C ← Q C (Left), or C Q (Right), or with the adjoint of Q. C begins with the row, or the column, of the diagonal.
+/// C ← op(Q) C (Left), or C op(Q) (Right), where op(Q) is Q or its adjoint. C begins with the row (Left) or column
+/// (Right) of the panel's first reflector.
 template <Scalar T>
 void apply(auto& on, const Reflectors<T>& V, Side side, bool adjoint, const Tile<T>& C) {
   const int k = V.count();
@@ -46,7 +48,7 @@ void apply(auto& on, const Reflectors<T>& V, Side side, bool adjoint, const Tile
   const bool left = side == Side::Left;
   const int others = left ? C.n : C.m;
   T* const memory = on.workspace(2 * Index{k} * others);
-  if (memory == nullptr) return;  // reported
+  if (memory == nullptr) return;  // the failure has been reported
   const int m = left ? k : others, n = left ? others : k;
   const Tile<T> W{memory, m, n, std::max(m, 1)}, Z{memory + Index{k} * others, m, n, std::max(m, 1)};
   if (left) {
@@ -66,15 +68,15 @@ void apply(auto& on, const Reflectors<T>& V, Side side, bool adjoint, const Tile
   }
 }
 
-/// A panel, from the first row of the diagonal on, ← the first columns of I − V T Vᴴ. V is overwritten by slices of
-/// rows, so that a copy of one is enough.
+/// A panel, from the first row of its diagonal on, ← the first columns of I − V T Vᴴ. V is overwritten slice by slice,
+/// each of some rows, so that a copy of one slice is enough workspace.
 template <Scalar T>
 void generate(auto& on, const Tile<T>& panel, const Tile<const T>& block) {
   constexpr int slice = 4096;
   const Reflectors<T> V(constant(panel), block);
   const int k = V.count(), rows = std::min(slice, V.below.m);
   T* const memory = on.workspace(Index{k} * (k + rows));
-  if (memory == nullptr) return;  // reported
+  if (memory == nullptr) return;  // the failure has been reported
   const Tile<T> product{memory, k, k, std::max(k, 1)};
   multiply<T>(on, T(1), Op::NoTrans, V.triangle, adjoint_of<T>, V.top, T{}, product);
   for (int begin = k; begin < panel.m; begin += slice) {

@@ -18,7 +18,7 @@ std::mutex mutex;
 std::vector<void*> unused;  // guarded by mutex
 
 #ifdef STARPU_SIMGRID
-/// Simulated tasks access no memory and return no slot, so all of them share one.
+/// The slot of all simulated tasks, which access no memory and return no slot.
 void* take_any() {
   static double slot;
   return &slot;

@@ -8,16 +8,18 @@
 
 /// The factorization of a panel that is much taller than wide, in level-3 operations.
 ///
-/// Cholesky QR twice: with the Cholesky factor R₁ of AᴴA, Q₁ = A R₁⁻¹ is the less orthonormal the larger the condition
-/// of A. The same step on Q₁ has a factor that is orthonormal to rounding, if the condition of A is less than about
-/// u^(−1/2) (Yamamoto et al., 2015). R₁ shows whether it is, before A is overwritten; else LAPACK or cuSOLVER
-/// factorizes the panel.
+/// This is Cholesky QR, applied twice. Let R₁ be the Cholesky factor of AᴴA. The larger the condition number of A, the
+/// less orthonormal is Q₁ = A R₁⁻¹. The same step on Q₁ gives a factor that is orthonormal up to rounding, if the
+/// condition number of A is less than about u^(−1/2) (Yamamoto et al., 2015). R₁ shows whether it is, before A is
+/// overwritten. If not, LAPACK or cuSOLVER factorizes the panel.
 ///
 /// The reflectors of Q follow from an LU factorization, Q − S = L U, where the signs S are chosen such that no pivot is
-/// smaller than 1: V is L, and T is −U S L⁻ᴴ with the first rows of L (Ballard et al., 2015). R gets these signs.
+/// smaller than 1: V is L, and T is −U S L⁻ᴴ with the first rows of L (Ballard et al., 2015). The rows of R get these
+/// signs.
 namespace tessera::codelets {
 
-/// Whether a panel is so tall that this takes less time than one column after another, which reads it many times.
+/// Whether a panel is so tall that this takes less time than LAPACK's or cuSOLVER's factorization, which reads the
+/// panel many times.
 template <Scalar T>
 bool is_tall(const auto& on, const Tile<T>& A) {
   constexpr int fewest_columns = 8;
@@ -30,20 +32,21 @@ struct TallPanel {
   Tile<T> first, second, product;  ///< R₁, R₂, and a matrix of the same order
   T *signs, *diagonal, *rest;
 
-  /// @param memory  of `elements(k)`
+  /// @param memory  has `elements(k)` elements
   TallPanel(T* memory, int k)
       : first{memory, k, k, k}, second{memory + Index{k} * k, k, k, k}, product{memory + 2 * Index{k} * k, k, k, k},
         signs(memory + 3 * Index{k} * k), diagonal(signs + k), rest(diagonal + k) {}
   static Index elements(int k) { return 3 * Index{k} * k + 2 * k; }
 };
 
-/// R₁ ← the Cholesky factor of AᴴA, if the condition of A, with columns of length 1, is small enough. With the lengths
-/// D on a diagonal, an error of one unit in each product of columns changes Q₁ᴴQ₁ by at most k u ‖D R₁⁻¹‖² (Frobenius).
+/// R₁ ← the Cholesky factor of AᴴA, if the condition number of A, scaled to columns of length 1, is small enough. Let D
+/// be the diagonal matrix of the lengths. An error of one unit in each product of columns then changes Q₁ᴴQ₁ by at most
+/// k u ‖D R₁⁻¹‖² in the Frobenius norm.
 template <Scalar T>
 bool has_safe_factor(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
   using R = Real<T>;
   constexpr double unit = std::numeric_limits<R>::epsilon() / 2, margin = 64;  // long sums have several units
-  constexpr double largest_inverse = unit / std::numeric_limits<R>::min();     // or products of elements underflow
+  constexpr double largest_inverse = unit / std::numeric_limits<R>::min();  // otherwise products of elements underflow
   on.gram(constant(A), w.first);
   on.copy_diagonal(constant(w.first), w.diagonal);
   on.cholesky(w.first, w.rest);
@@ -56,11 +59,11 @@ bool has_safe_factor(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
   return found.is_definite && margin * A.n * unit * found.squares[0] <= 1 && found.squares[1] <= largest_inverse;
 }
 
-/// A ← Q₁, with R₁ in `first` and the Cholesky factor of Q₁ᴴQ₁, which is near to I, in `second`.
-/// @return  false if the condition of A is too large: A is then as before
+/// A ← Q₁, with R₁ in `first`, and the Cholesky factor of Q₁ᴴQ₁, which is close to I, in `second`.
+/// @return  false if the condition number of A is too large; A is then unchanged
 template <Scalar T>
 bool orthogonalize(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
-  constexpr double near = 0.25;  // to I
+  constexpr double near = 0.25;  // allowed distance from I
   constexpr int most_steps = 3;
   if (!has_safe_factor(on, A, w)) return false;
   for (int step = 0; step < most_steps; step++) {
@@ -72,7 +75,7 @@ bool orthogonalize(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
     const auto found = on.wait();
     if (found.is_definite && found.squares[0] <= near * near) return true;
   }
-  report_failure("geqrf: a panel does not become orthonormal");  // unless a device fails, it does
+  report_failure("geqrf: a panel does not become orthonormal");  // happens only if a device fails
   return false;
 }
 
@@ -91,13 +94,13 @@ void factorize_with_signs(const auto& on, const Tile<T>& A, T* signs) {
   factorize_with_signs(on, last, signs + half);
 }
 
-/// The factorization of a tall panel, and the block of its reflectors.
-/// @return  false if the condition of A is too large: A is then as before
+/// Factorizes a tall panel, and computes the block of its reflectors.
+/// @return  false if the condition number of A is too large; A is then unchanged
 template <Scalar T>
 bool factorize_tall(auto& on, const Tile<T>& A, T* tau, const Tile<T>& block) {
   const int k = A.n;
   T* const memory = on.workspace(TallPanel<T>::elements(k) + on.for_cholesky(k));
-  if (memory == nullptr) return false;  // reported
+  if (memory == nullptr) return false;  // the failure has been reported
   const TallPanel<T> w(memory, k);
   if (!orthogonalize(on, A, w)) return false;
   const auto top = rows_of(A, 0, k), below = rows_of(A, k, A.m);

@@ -11,7 +11,7 @@ namespace tessera::codelets {
 template <typename T>
 struct Tile {
   T* data;
-  int m, n, ld;  // int, as in the BLAS; Matrix refuses larger tiles
+  int m, n, ld;  // int, as in the BLAS; Matrix refuses tiles with larger sizes
 };
 
 template <typename T>

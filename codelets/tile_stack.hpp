@@ -23,7 +23,7 @@ class TileStack {
   int count() const { return static_cast<int>(tiles_.size()); }
   const Tile<T>& tile(int i) const { return tiles_[static_cast<std::size_t>(i)]; }
 
-  /// The part of rows [begin, end) that lies in tile i; may be empty.
+  /// The part of rows [begin, end) that lies in tile i, which may be empty.
   Tile<T> part(int i, int begin, int end) const {
     const auto& [data, m, n, ld] = tile(i);
     const int from = std::clamp(begin - i * tile_m(), 0, m), to = std::clamp(end - i * tile_m(), from, m);

@@ -11,10 +11,10 @@
 #include "kernel.hpp"
 #include "sum_slots.hpp"
 
-/// trmm and trsm on one tile, on a GPU, as a sequence of products. cuBLAS would work through the diagonal of the
-/// triangle row by row, except in a trmm whose result is separate from its operands. Here, trmm copies a block of B and
-/// multiplies the copy. trsm multiplies by the inverses of the diagonal blocks of A, which `diagonal_blocks` computes
-/// once for a row of tiles of B. Larger blocks make trsm faster, but it takes longer to invert them.
+/// trmm and trsm on one tile, on a GPU, as a sequence of products. cuBLAS would compute the diagonal blocks row by row,
+/// except in a trmm whose result is separate from its operands. Here, trmm copies a block of B and multiplies the copy,
+/// and trsm multiplies by the inverses of the diagonal blocks of A, which `diagonal_blocks` computes once for a row of
+/// tiles of B. Larger blocks make trsm faster, but take longer to invert.
 ///
 /// The error of trsm: let V be the computed inverse of a block, with |A V − I| ≤ c u |A||V|. In the rows of the block,
 /// the residual is bounded by c u |A||V||B|; for substitution, the bound is c u |A||X| (Higham, Accuracy and Stability,
@@ -23,26 +23,26 @@
 /// only an upper bound for the smaller ones. How trsm uses the inverses depends on the growth:
 ///
 /// - Up to `accurate_growth`, the residual is close to that of substitution. trsm uses the largest blocks with such a
-///   growth; smaller blocks need no inverses of their own, because the inverse of a block contains those of its
-///   diagonal blocks. If the sums of a row of op(V) begin with the diagonal term (`forward` is false), every later
-///   addition rounds a sum as large as that term, and the residual grows like the square root of the order. trsm then
-///   uses the smallest blocks.
+///   growth; smaller blocks need no separate inverses, because the inverse of a block contains those of its diagonal
+///   blocks. If `forward` is false, the sums of a row of op(V) begin with the diagonal term. Every later addition then
+///   rounds a sum as large as that term, and the residual grows like the square root of the order, so trsm uses the
+///   smallest blocks.
 /// - Up to `refinable_growth`, one step of refinement, X ← X + V (B − A X), leaves a residual of c u |A||X| as long as
 ///   u growth² is small. This step takes two more products for each of the smallest blocks.
 /// - With larger growth, the tile is solved by substitution.
 ///
-/// Tiles with infinities or NaNs are computed row by row, because the products multiply by explicit zeros: zero times
-/// infinity is NaN, even in rows that do not depend on the infinity.
+/// Tiles with infinities or NaN are computed row by row, because the products multiply by explicit zeros, and zero
+/// times infinity is NaN, even in rows that do not depend on the infinity.
 namespace tessera::codelets {
 
 /// How trsm may use the inverses of a tile's diagonal blocks.
 struct Inverses {
   enum Use : std::uintptr_t { Refused, Accurate, ToRefine, NotFinite } use;  ///< Refused also if there are none
-  int order;  ///< of the blocks; only if accurate or to refine
+  int order;  ///< order of the blocks, if they are Accurate or ToRefine
 };
 
-/// The largest growth at which products with an inverse are accurate, for blocks of order `diagonal_block` and twice
-/// that.
+/// The largest growth at which products with an inverse are accurate, for blocks of order `diagonal_block` and of twice
+/// this order.
 inline constexpr double accurate_growth[] = {4, 2};
 template <Scalar T>
 inline const double refinable_growth = 1 / std::sqrt(std::numeric_limits<Real<T>>::epsilon() / 2);
@@ -69,8 +69,8 @@ struct DiagonalBlocks {
 
 #ifdef TESSERA_WITH_CUDA
 
-/// Whether the sum of the magnitudes of all elements is finite. It is not if an element is infinite or NaN. Waits for
-/// the stream.
+/// Whether the sum of the magnitudes of all elements is finite, which implies that all elements are. Waits for the
+/// stream.
 template <Scalar T>
 bool all_finite(const Tile<T>& A) {
   constexpr Index most = 1 << 30;  // cuBLAS counts in int
@@ -85,12 +85,12 @@ bool all_finite(const Tile<T>& A) {
   return true;
 }
 
-/// Whether all elements of B are finite before a blocked trmm or trsm. Returns the task's slot to the pool. The task
-/// that wrote the sum precedes this task on B, so B has not changed since, and StarPU starts this task only after the
-/// sum has arrived in host memory. If there is no slot, waits for the stream.
+/// Whether all elements of B are finite before a blocked trmm or trsm. Returns the task's slot to the pool. B has not
+/// changed since the sum in the slot was computed, because the task that wrote the sum precedes this task on B, and
+/// StarPU starts this task only after the sum has arrived in host memory. If there is no slot, waits for the stream.
 template <Scalar T>
 bool output_is_finite(const Tile<T>& B, const TriangularArgs& args) {
-  if (args.spreads) return true;  // nothing to check
+  if (args.spreads) return true;  // allowed to spread, so there is nothing to check
   if (args.sum == nullptr) return all_finite<T>(B);
   const bool finite = std::isfinite(*static_cast<const Real<T>*>(args.sum));
   sum_slots::give_back(args.sum);
@@ -113,8 +113,8 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
 
   using Base::forward, Base::solve, Base::multiply;
 
-  /// B ← α op(A)⁻¹ B, if the inverses may be used.
-  /// @return  whether they were used
+  /// B ← α op(A)⁻¹ B, if the inverses are accurate enough.
+  /// @return  whether they are, so that B has been computed
   bool solve_by(const Tile<const T>& inverses, const Inverses& found) const {
     if (found.use == Inverses::Refused || found.use == Inverses::NotFinite) return false;
     const DiagonalBlocks<const T> blocks{inverses.data};
@@ -126,7 +126,7 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
 
   /// B ← α op(A) B, on copies of blocks of B.
   void multiply_copies() const {
-    constexpr int copied_rows = 2048;  // at a time
+    constexpr int copied_rows = 2048;  // rows copied at a time
     multiply(copied_rows, [&](const Range& rows, T alpha) { multiply_by_triangle(rows, alpha); });
   }
 
@@ -139,8 +139,8 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
     });
   }
 
-  /// B(rows) ← α op(V) B(rows), where V is the inverse of A(rows, rows). With `refine`, also X ← X + op(V) (α B − op(A)
-  /// X), where X is the result and B its value before.
+  /// B(rows) ← X = α op(V) B(rows), where V is the inverse of A(rows, rows). With `refine`, then X ← X + op(V) (α B −
+  /// op(A) X), where B is the value before.
   void multiply_by_inverse(const DiagonalBlocks<const T>& inverses, const Range& rows, T alpha, bool refine) const {
     for_each_chunk(rows, refine ? 2 : 1, [&](T* x, int m, int n, T* copy) {
       check("copy", device::scale<T>(handle_, m, n, T(1), x, B_.ld, copy, m));
@@ -162,8 +162,8 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   }
 
  private:
-  /// Y ← α op(V) X + β Y, or with op(V) on the right. X has no gaps between columns, Y is a part of B. Multiplies by
-  /// the zeros of V: up to order 512, cuBLAS's trmm is not faster.
+  /// Y ← α op(V) X + β Y (Left) or α X op(V) + β Y (Right). X has no gaps between columns, Y is a part of B. Multiplies
+  /// by the zeros of V, because up to order 512, cuBLAS's trmm is not faster.
   void apply_inverse(const DiagonalBlocks<const T>& inverses, const Range& rows, int m, int n, T alpha, const T* X,
                      T beta, T* Y) const {
     const T* const V = inverses.element(rows.first, rows.first);
@@ -194,9 +194,9 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   cublasHandle_t handle_ = this->blas_.handle;
 };
 
-/// B ← α op(A)⁻¹ B, by products if the inverses of the diagonal blocks allow it, and row by row if values are not
-/// finite.
-/// @param blocks  the handle of the inverses; null: the task is not blocked
+/// B ← α op(A)⁻¹ B, by products if the inverses of the diagonal blocks are accurate enough, and row by row if values
+/// are not finite.
+/// @param blocks  the handle of the inverses, or null if the task is not blocked
 template <Scalar T>
 void solve_on_device(const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B, starpu_data_handle_t blocks,
                      const Tile<const T>& inverses) {
@@ -232,7 +232,7 @@ template <Scalar T>
 void invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag,
                             starpu_data_handle_t blocks);
 
-/// The same for use within the task itself. Waits for the stream.
+/// D ← the inverses of the diagonal blocks of A, for use within the same task. Waits for the stream.
 /// @return  how trsm may use the inverses
 template <Scalar T>
 Inverses inverted_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag);

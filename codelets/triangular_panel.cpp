@@ -19,7 +19,7 @@ template <Scalar T, bool inverse>
 struct TriangularPanel {
   using Args = TriangularPanelArgs;
 
-  /// The parts of the panels that a step works on.
+  /// The parts of the panels on which a step works.
   struct Parts {
     Tile<const T> triangle, rest;
     Tile<T> own, others;
@@ -36,7 +36,7 @@ struct TriangularPanel {
     }
   };
 
-  /// @param diagonal  (Parts): solves with the triangle, or multiplies by it
+  /// @param diagonal  a function of the Parts, which solves with the triangle or multiplies by it
   static void run(const auto& blas, void* buffers[], const Args& args, auto diagonal) {
     const Parts p(buffers, args);
     if (inverse) diagonal(p);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Several asynchronous products with a single wait. Routines on Matrix return at once. Dependencies between tiles
-// follow from the order of the calls: the two independent products below run concurrently, and the third starts on the
-// tiles that are ready.
+// Several asynchronous products with a single wait. Routines on Matrix return at once. The order of the calls
+// determines the dependencies between tiles: the two independent products below run concurrently, and the third starts
+// as soon as its first tiles are ready.
 #include <cmath>
 #include <cstdio>
 #include <tessera/blas3.hpp>
@@ -19,9 +19,10 @@ int main() {
   {
     const tessera::Matrix<double> A(a.data(), n, n, n, tile), B(b.data(), n, n, n, tile), C(c.data(), n, n, n, tile),
         D(d.data(), n, n, n, tile), E(e.data(), n, n, n, tile);
-    gemm(Op::NoTrans, Op::NoTrans, 1.0, A, B, 0.0, C);      // C = A B = 2 everywhere
-    gemm(Op::NoTrans, Op::Trans, 3.0, A, B, 0.0, D);        // D = 3 A Bᵀ = 6 everywhere, at the same time as C
-    gemm(Op::NoTrans, Op::NoTrans, 1.0 / n, C, D, 1.0, E);  // E = C D / n + E = 13, tile by tile as C and D are ready
+    gemm(Op::NoTrans, Op::NoTrans, 1.0, A, B, 0.0, C);  // C = A B = 2 everywhere
+    gemm(Op::NoTrans, Op::Trans, 3.0, A, B, 0.0, D);    // D = 3 A Bᵀ = 6 everywhere, at the same time as C
+    gemm(Op::NoTrans, Op::NoTrans, 1.0 / n, C, D, 1.0,
+         E);  // E = C D / n + E = 13, starting with the first tiles of C and D
     // Updates a single tile of E, from a tile row of C and a tile column of D: 13 + 12 = 25.
     gemm(Op::NoTrans, Op::NoTrans, 1.0 / n, C.view(0, 1, 0, 3), D.view(0, 3, 0, 1), 1.0, E.view(0, 1, 0, 1));
     std::puts("four products submitted");

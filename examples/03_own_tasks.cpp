@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tasks of the program's own StarPU codelet run between two products, on the same tiles and without a wait: StarPU
-// orders everything by the tiles that are accessed. Together they compute a layer of a neural network, Y = W2 max(0, W1
-// X).
+// The program's own StarPU tasks run between two products, on the same tiles and without a wait: StarPU orders all
+// tasks by the tiles that they access. Together they compute a layer of a neural network, Y = W2 max(0, W1 X).
 #include <starpu.h>
 #include <algorithm>
 #include <cmath>

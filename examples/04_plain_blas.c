@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that knows nothing of Tessera. It calls dgemm of the BLAS with which it is linked several times, on memory
- * from malloc.
+/* A plain BLAS program, without Tessera. It calls dgemm several times, on memory from malloc.
  *
  *   ./04_plain_blas 16384                                   # on the host
  *   LD_PRELOAD=libtessera_blas.so ./04_plain_blas 16384     # on all GPUs

@@ -1,5 +1,5 @@
 % SPDX-License-Identifier: BSD-3-Clause
-% Operations of an unchanged Octave that call the BLAS and LAPACK, each with a check of its result. With the drop-in
+% Operations of an unchanged Octave that call the BLAS and LAPACK, with checks of their results. With the drop-in
 % loaded, large products and solves run on all devices:
 %   LD_PRELOAD=/path/to/libtessera_blas.so octave 06_octave.m [SIZE [FILE]]
 % The results are written to FILE, so that two runs can be compared. `\`, inv, chol, lu, det and qr pass through the
@@ -24,8 +24,8 @@ function check(name, computed, expected, bound, result)
   end
 end
 
-% The bound for a check of a product F G by its effect on a vector, F (G t), which needs no level-3 BLAS. The check sums
-% n terms three times, the product once. The error is at most 2 n eps, relative to the sum of the terms' moduli.
+% The error bound for checking a product F G by F (G t) with a vector t, which needs no level-3 BLAS. The check sums n
+% terms three times, the product once. The error is at most 2 n eps times the sum of the moduli of the terms.
 function b = bound(F, G, t)
   b = 2 * rows(t) * eps(class(F)) * max(abs(F) * (abs(G) * abs(t)));
 end

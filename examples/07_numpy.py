@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Operations of an unchanged NumPy and SciPy that call the BLAS and LAPACK, each with a check of its result. With the
+"""Operations of an unchanged NumPy and SciPy that call the BLAS and LAPACK, with checks of their results. With the
 drop-in loaded, large products and solves run on all devices:
   LD_PRELOAD=/path/to/libtessera_blas.so /usr/bin/python3 07_numpy.py [SIZE [FILE]]
 The results are written to FILE, so that two runs can be compared. NumPy must use the system's BLAS, as Debian's package
@@ -31,8 +31,8 @@ def check(name, computed, expected, bound, result=None):
 
 
 def bound(F, G, t):
-    """The bound for a check of a product F G by its effect on a vector, F (G t), which needs no level-3 BLAS. The check
-    adds n terms three times, the product once. The error is at most 2 n eps, relative to the sum of the moduli."""
+    """The error bound for checking a product F G by F (G t) with a vector t, which needs no level-3 BLAS. The check sums n
+    terms three times, the product once. The error is at most 2 n eps times the sum of the moduli of the terms."""
     return 2 * len(t) * np.finfo(F.dtype).eps * np.max(abs(F) @ (abs(G) @ abs(t)))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Operations of an unchanged R that call the BLAS and LAPACK, each with a check of its result. With the drop-in loaded,
+# Operations of an unchanged R that call the BLAS and LAPACK, with checks of their results. With the drop-in loaded,
 # large products and solves run on all devices:
 #   LD_PRELOAD=/path/to/libtessera_blas.so Rscript 08_r.R [SIZE [FILE]]
 # The results are written to FILE, so that two runs can be compared. solve, chol, chol2inv, det and qr.Q pass through the
@@ -22,8 +22,8 @@ check <- function(name, computed, expected, bound, result = computed) {
     cat(gsub(" ", "_", name), sprintf("%.3e", bound), sprintf("%.17g", c(Re(result), Im(result))), "\n", file = file)
 }
 
-# The bound for a check of a product F G by its effect on a vector, F (G t), which needs no level-3 BLAS. The check sums
-# n terms three times, the product once. The error is at most 2 n eps, relative to the sum of the terms' moduli.
+# The error bound for checking a product F G by F (G t) with a vector t, which needs no level-3 BLAS. The check sums n
+# terms three times, the product once. The error is at most 2 n eps times the sum of the moduli of the terms.
 bound <- function(F, G, t) 2 * length(t) * .Machine$double.eps * max(abs(F) %*% (abs(G) %*% abs(t)))
 
 set.seed(1)

@@ -27,11 +27,11 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 double norm(const std::vector<double>& x) {
   double largest = 0;
   for (const double xi : x)
-    if (!(std::abs(xi) <= largest)) largest = std::abs(xi);  // or NaN
+    if (!(std::abs(xi) <= largest)) largest = std::abs(xi);  // NaN also counts as larger
   return largest;
 }
 
-/// The system, and the panels into which its matrices are divided.
+/// A system of equations, and the panels into which its matrices are divided.
 struct System {
   Index n;
   tessera::TileSize panels;
@@ -52,7 +52,7 @@ struct System {
   Matrix<T> column(std::vector<T>& x) const {
     return {x.data(), n, 1, n, {panels.rows, 1}};
   }
-  /// A bound on the largest row sum.
+  /// An upper bound of the largest row sum of A.
   double norm_a() const { return static_cast<double>(n) * norm(A); }
 };
 
@@ -85,7 +85,7 @@ Solution solve_in_float_and_refine(const System& system) {
   std::vector<float> memory(system.A.begin(), system.A.end());
   const Matrix<float> factors(memory.data(), n, n, n, system.panels);
   const auto lu = getrf(factors);
-  const Matrix<double> A(system.A.data(), n, n, n, system.panels);  // its tiles stay on the devices between iterations
+  const Matrix<double> A(system.A.data(), n, n, n, system.panels);  // A's tiles stay on the devices between iterations
   auto residual = system.b;
   do {
     std::vector<float> correction(residual.begin(), residual.end());

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A program that knows nothing of Tessera. It solves systems several times with dgesv and dposv of the LAPACK with
- * which it is linked, on memory from malloc. 04_plain_blas.c does the same with dgemm.
+/* A plain LAPACK program, without Tessera. It solves systems several times with dgesv and dposv, on memory from malloc.
  *
  *   ./13_plain_lapack 16384                                   # on the host
  *   LD_PRELOAD=libtessera_blas.so ./13_plain_lapack 16384     # with the drop-in

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A matrix distributed over processes: mpirun -n 2 14_distributed, or any other number. As in 03_own_tasks.cpp, the
-// program's own StarPU codelet runs between two products, in the process that owns the tile.
+// Matrices distributed over processes: mpirun -n 2 14_distributed, or with any other number of processes. Between two
+// products, the program's own StarPU tasks run, each in the process that owns its tile.
 #include <tessera/distributed.hpp>
 
 #include <starpu_mpi.h>
@@ -69,7 +69,7 @@ int run() {
       starpu_mpi_task_insert(grid.comm(), &rectifier, STARPU_RW, H.handle(i, j), 0);
   gemm(Op::NoTrans, Op::NoTrans, 1.0, W2, H, 0.0, Y);
   starpu_mpi_task_insert(grid.comm(), &adder, STARPU_RW, Y.handle(0, 0), STARPU_R, Y.handle(1, 1), 0);
-  gemm(Op::NoTrans, Op::NoTrans, 1.0, W1, X, 1.0, Y);  // sends the tiles of this product again, since Y(1, 1) changes
+  gemm(Op::NoTrans, Op::NoTrans, 1.0, W1, X, 1.0, Y);  // changes Y(1, 1), which is therefore sent again below
   starpu_mpi_task_insert(grid.comm(), &adder, STARPU_RW, Y.handle(0, 0), STARPU_R, Y.handle(1, 1), 0);
   Y.wait();
   grid.wait();

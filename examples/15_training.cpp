@@ -42,7 +42,7 @@ void activate(Tile Z, const float* bias) {
 }
 
 /// Adds the cross-entropy loss of Z + bias to `loss`, and replaces Z by the gradient of the loss. Each column of Z +
-/// bias contains the logarithms of the classes' probabilities, up to a constant. Z has all rows of the matrix.
+/// bias has the logarithms of the classes' probabilities, up to a constant, so the tile Z must have all rows.
 void softmax(Tile Z, const float* bias, Tile classes, float scale, float* loss) {
   for (int j = 0; j < Z.n; j++) {
     float *z = Z.data + j * Z.ld, largest = z[0] + bias[0], total = 0;
@@ -57,7 +57,7 @@ void softmax(Tile Z, const float* bias, Tile classes, float scale, float* loss) 
   }
 }
 
-/// D <- D where A > 0, else 0: the gradient of `activate`, which has returned A
+/// D <- D where A > 0, else 0. This is the gradient of `activate`, whose result is A.
 void pass_back(Tile D, Tile A) {
   for (int j = 0; j < D.n; j++)
     for (int i = 0; i < D.m; i++)
@@ -127,7 +127,7 @@ starpu_codelet make_codelet(const char* name, starpu_cpu_func_t on_cpu, [[maybe_
   make_codelet(       \
       #name, [](void* tiles[], void* arguments) { Operations::name(host::name, tiles, arguments); }, ON_GPU(name))
 
-/// The codelets must exist until their tasks have run.
+/// The program's codelets. They must exist until their tasks have run.
 struct Codelets {
   starpu_codelet activate = CODELET(activate), softmax = CODELET(softmax), pass_back = CODELET(pass_back),
                  update_bias = CODELET(update_bias);
@@ -169,7 +169,7 @@ class Graph {
     }
   }
 
-  /// Submits the three passes of a batch.
+  /// Submits the forward pass, the backward pass and the update for a batch.
   /// @param loss  the handle of a number to which the loss is added
   void submit(Index batch, starpu_data_handle_t loss) {
     const auto input = [&](std::size_t l) -> const Matrix& {
@@ -208,9 +208,9 @@ class Graph {
  private:
   const Settings& settings_;
   Codelets codelets_;
-  std::vector<std::vector<float>> memory_;  // of A and D
-  std::vector<Matrix> features_, classes_;  // of each batch
-  std::vector<Matrix> W_, b_, A_, D_;       // of each layer; D is the gradient with respect to the layer's output
+  std::vector<std::vector<float>> memory_;  // holds A and D
+  std::vector<Matrix> features_, classes_;  // for each batch
+  std::vector<Matrix> W_, b_, A_, D_;       // for each layer; D is the gradient with respect to the layer's output
 };
 
 Trained train(const Settings& settings, const Model& start, const Data& data) {
@@ -310,7 +310,7 @@ double difference(const Trained& one, const Trained& other) {
 
 class Random {
  public:
-  /// from -1 to 1
+  /// Returns a number from -1 to 1.
   float operator()() {
     state_ ^= state_ << 13, state_ ^= state_ >> 7, state_ ^= state_ << 17;
     return static_cast<float>(state_ >> 40) * 0x1p-23F - 1;
@@ -333,13 +333,14 @@ Model make_model(const Settings& settings) {
   return model;
 }
 
-/// Each class has a center, around which its samples lie.
+/// Generates samples that lie around the center of their class.
 Data make_data(const Settings& settings) {
   Random random;
   const auto features = settings.sizes.front(), classes = settings.sizes.back();
   const auto samples = settings.batch * settings.batches;
   std::vector<float> centers(static_cast<std::size_t>(features * classes));
-  const float spread = 4 / std::sqrt(static_cast<float>(features));  // the same distances for any number of features
+  const float spread =
+      4 / std::sqrt(static_cast<float>(features));  // makes distances independent of the number of features
   std::ranges::generate(centers, [&] { return spread * random(); });
   Data data{std::vector<float>(static_cast<std::size_t>(features * samples)),
             std::vector<float>(static_cast<std::size_t>(classes * samples))};
@@ -353,7 +354,7 @@ Data make_data(const Settings& settings) {
   return data;
 }
 
-/// The flops of an epoch. The gradient with respect to the features is not needed.
+/// The flops of an epoch, without the gradient with respect to the features, which is not needed.
 double flops(const Settings& settings) {
   double sum = 0;
   for (std::size_t l = 0; l + 1 < settings.sizes.size(); l++)
@@ -361,7 +362,7 @@ double flops(const Settings& settings) {
   return sum * static_cast<double>(settings.batch * settings.batches);
 }
 
-/// The median over the epochs except the first, which loads kernels and copies the weights.
+/// The median time of the epochs after the first, which also loads kernels and copies the weights.
 double typical_seconds(const Trained& trained) {
   auto seconds = trained.seconds;
   if (seconds.size() > 1) seconds.erase(seconds.begin());

@@ -22,7 +22,7 @@ __global__ void pass_back_kernel(Tile D, Tile A) {
   if (i < D.m && !(A.data[i + blockIdx.y * A.ld] > 0)) D.data[i + blockIdx.y * D.ld] = 0;
 }
 
-/// A single block adds the losses, so their order is always the same.
+/// A single block sums the losses, so the order of the sum, and its rounding, are always the same.
 __global__ void softmax_kernel(Tile Z, const float* bias, Tile classes, float scale, float* loss) {
   __shared__ float sums[threads];
   float sum = 0;

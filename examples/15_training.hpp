@@ -17,7 +17,7 @@ namespace training {
 struct Settings {
   std::vector<std::ptrdiff_t> sizes{64, 128, 128, 10};  ///< features, hidden layers, classes
   std::ptrdiff_t batch = 64;                            ///< samples per update
-  std::ptrdiff_t batches = 8;                           ///< per epoch
+  std::ptrdiff_t batches = 8;                           ///< batches per epoch
   int epochs = 5;
   std::ptrdiff_t tile = 0;  ///< rows and columns of a tile; 0: depends on the size of the network
   float rate = 0.1F;        ///< the step along the gradient
@@ -28,7 +28,7 @@ struct Model {
   std::vector<std::vector<float>> weights, biases;
 };
 
-/// A column for each sample: its features, and 1 at its class.
+/// The training data. Each sample has a column of features, and a column of classes with a 1 at its class.
 struct Data {
   std::vector<float> features, classes;
 };
@@ -37,7 +37,7 @@ struct Data {
 struct Trained {
   Model model;
   std::vector<float> losses;    ///< the mean loss of each epoch
-  std::vector<double> seconds;  ///< of each epoch
+  std::vector<double> seconds;  ///< the time of each epoch
 };
 
 /// A column-major matrix, or a tile of one.
@@ -48,7 +48,7 @@ struct Tile {
 };
 
 #ifdef TRAINING_WITH_CUDA
-/// The element-wise operations on a GPU, documented at their namesakes in 15_training.cpp.
+/// The element-wise operations on a GPU. 15_training.cpp documents the functions of the same names.
 namespace device {
 void activate(Tile Z, const float* bias, cudaStream_t stream);
 void softmax(Tile Z, const float* bias, Tile classes, float scale, float* loss, cudaStream_t stream);

@@ -50,7 +50,7 @@ class DeviceMatrix {
   std::unique_ptr<float, Free> data_;
 };
 
-/// A cuBLAS handle, and the stream in which everything runs.
+/// A cuBLAS handle, and the stream on which all operations run.
 class Gpu {
  public:
   Gpu() {
@@ -63,7 +63,7 @@ class Gpu {
   Gpu& operator=(const Gpu&) = delete;
 
   cudaStream_t stream() const { return stream_; }
-  /// C <- alpha op(A) op(B) + beta C, where k is the common dimension
+  /// C <- alpha op(A) op(B) + beta C, where k is the number of columns of op(A)
   void gemm(cublasOperation_t op_a, cublasOperation_t op_b, float alpha, Tile A, Tile B, int k, float beta,
             Tile C) const {
     require(cublasSgemm(handle_, op_a, op_b, C.m, C.n, k, &alpha, A.data, static_cast<int>(A.ld), B.data,

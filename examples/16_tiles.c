@@ -29,7 +29,7 @@ int main(void) {
   for (int i = 0; i < n; i++) a[i + i * n] = 2; /* A = 2 I */
   for (int i = 0; i < n * n; i++) b[i] = 1;
   tessera_matrix *A = tiles_of(a), *B = tiles_of(b), *C = NULL, *D = tiles_of(d);
-  require(tessera_matrix_create_without_memory('d', n, n, tile, tile, &C)); /* only passes on values */
+  require(tessera_matrix_create_without_memory('d', n, n, tile, tile, &C)); /* an intermediate result */
 
   /* C = A B = 2 everywhere, and D = A C = 4, which starts as soon as the first tiles of C are ready. */
   require(tessera_gemm_submit(TESSERA_NO_TRANS, TESSERA_NO_TRANS, &one, A, B, &zero, C));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Python: products of arrays of CuPy, PyTorch and JAX, where they are, beside those of NumPy. Each library that is installed gets
-the function in the place of its own matmul, and compares the results. The products also show what both take for a size:
+"""Python: products of arrays of CuPy, PyTorch, JAX and NumPy, in the memory where the arrays are. For each of these libraries
+that is installed, compares Tessera's results with those of the library's own matmul, and for SIZE also the times:
   PYTHONPATH=PREFIX/lib/tessera/python python3 17_gpu_arrays.py [SIZE]"""
 import importlib.util
 import itertools
@@ -47,13 +47,13 @@ class Library:
         shape = a.shape[0], b.shape[1]
         if self.name == "torch":
             return tessera.gemm(a, b, self.module.empty(shape, dtype=a.dtype, device=a.device))
-        if self.name == "jax":  # its arrays do not change, so the result is first one of CuPy or NumPy
+        if self.name == "jax":  # its arrays are immutable, so Tessera writes to one of CuPy or NumPy
             return self.module.from_dlpack(tessera.gemm(a, b, self.results.empty(shape, a.dtype)))
         return tessera.gemm(a, b, self.module.empty(shape, a.dtype))
 
 
 def operands(random, kind, m, n, k):
-    """Matrices as they are stored, as transposes, and as parts of larger ones."""
+    """Two matrices, and a function that makes the factors of them: themselves, their transposes, or parts of them."""
     def values(rows, columns):
         x = random.standard_normal((rows, columns))
         return (x + 1j * random.standard_normal((rows, columns)) if kind in "FD" else x).astype(kind)
@@ -72,7 +72,7 @@ def seconds(library, multiply, *arguments):
 
 
 def compare(library):
-    """Returns the largest error of both products relative to what rounding allows, over types, sizes and layouts."""
+    """Returns the largest error of both products, divided by a bound for rounding, over types, sizes and layouts."""
     random, worst = np.random.default_rng(1), 0
     for kind, (m, n, k) in itertools.product("fdFD", [(1, 1, 1), (5, 3, 4), (200, 100, 300), (513, 257, 129)]):
         for a, b, view in operands(random, kind, m, n, k):

@@ -7,25 +7,26 @@
 #include <tessera/types.hpp>
 
 /// @file
-/// The routines on pointers: BLAS argument order, synchronous. <tessera/blas3.hpp> says what each computes, and when an
-/// operand is not read.
+/// The synchronous routines on pointers, with the BLAS's argument order. <tessera/blas3.hpp> defines what each
+/// computes, and when an operand is not read.
 ///
-/// Each routine has two forms. Without a layout, matrices are column-major. A layout as the first argument applies to
-/// all matrices. Row-major costs nothing extra: the routine swaps operands instead of transposing memory.
+/// Each routine has two forms. Without a layout, all matrices are column-major. With a layout as the first argument,
+/// all matrices have this layout. Row-major costs nothing extra: the routine swaps operands instead of transposing
+/// memory.
 ///
 /// Shapes are mathematical: if op(A) is m×k, the stored A is m×k (NoTrans) or k×m (Trans, ConjTrans). A leading
-/// dimension is at least max(1, rows as stored) for column-major matrices, and max(1, columns as stored) for row-major
-/// ones [elements].
+/// dimension counts elements; it is at least max(1, rows of the stored matrix) if the matrix is column-major, and at
+/// least max(1, columns) if it is row-major.
 ///
 /// All routines throw
-/// - ArgumentError with the position of the first illegal argument, counted as `xerbla` does; with a layout as CBLAS
-///   does, where the layout is argument 1;
+/// - ArgumentError with the position of the first illegal argument. Positions are counted from 1, as `xerbla` does; a
+///   layout is argument 1, as in CBLAS;
 /// - ShapeError if an output overlaps an input;
-/// - RuntimeError if the runtime fails, or at once within a StarPU task or its callback, which must not wait.
+/// - RuntimeError if the runtime fails, or if called within a StarPU task or its callback, which must not wait.
 ///
-/// The output is then untouched, except after a failure of the runtime. Any thread may call these routines, and calls
-/// with disjoint outputs may run at the same time. During a call, another thread may use the triangle that `uplo` does
-/// not name.
+/// After an exception, the output is untouched, unless the runtime has failed. Any thread may call these routines, and
+/// calls with disjoint outputs may run at the same time. During a call with an argument `uplo`, other threads may use
+/// the triangle that `uplo` does not select.
 
 namespace tessera {
 
@@ -40,7 +41,7 @@ void gemm(Layout layout, Op op_a, Op op_b, Index m, Index n, Index k, std::type_
 /// @}
 
 /// @{
-/// The triangle `uplo` of the n×n C ← α op(A) op(B) + β C, with op(A) n×k and op(B) k×n.
+/// The triangle `uplo` of C ← α op(A) op(B) + β C, with C n×n, op(A) n×k and op(B) k×n.
 template <Scalar T>
 void gemmt(Uplo uplo, Op op_a, Op op_b, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
            const T* B, Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
@@ -50,7 +51,7 @@ void gemmt(Layout layout, Uplo uplo, Op op_a, Op op_b, Index n, Index k, std::ty
 /// @}
 
 /// @{
-/// C ← α A B + β C (Left) or α B A + β C (Right), A symmetric, m×m or n×n, B and C m×n.
+/// C ← α A B + β C (Left) or α B A + β C (Right), with A symmetric, m×m or n×n, and B and C m×n.
 template <Scalar T>
 void symm(Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
           Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
@@ -60,7 +61,7 @@ void symm(Layout layout, Side side, Uplo uplo, Index m, Index n, std::type_ident
 /// @}
 
 /// @{
-/// C ← α A B + β C (Left) or α B A + β C (Right), A Hermitian, m×m or n×n, B and C m×n.
+/// C ← α A B + β C (Left) or α B A + β C (Right), with A Hermitian, m×m or n×n, and B and C m×n.
 template <ComplexScalar T>
 void hemm(Side side, Uplo uplo, Index m, Index n, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
           Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
@@ -70,7 +71,7 @@ void hemm(Layout layout, Side side, Uplo uplo, Index m, Index n, std::type_ident
 /// @}
 
 /// @{
-/// The triangle `uplo` of the n×n C ← α op(A) op(A)ᵀ + β C, op(A) n×k.
+/// The triangle `uplo` of C ← α op(A) op(A)ᵀ + β C, with C n×n and op(A) n×k.
 template <Scalar T>
 void syrk(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda,
           std::type_identity_t<T> beta, T* C, Index ldc);
@@ -80,7 +81,7 @@ void syrk(Layout layout, Uplo uplo, Op op, Index n, Index k, std::type_identity_
 /// @}
 
 /// @{
-/// The triangle `uplo` of the n×n C ← α op(A) op(A)ᴴ + β C, op(A) n×k.
+/// The triangle `uplo` of C ← α op(A) op(A)ᴴ + β C, with C n×n and op(A) n×k.
 template <ComplexScalar T>
 void herk(Uplo uplo, Op op, Index n, Index k, Real<T> alpha, const T* A, Index lda, Real<T> beta, T* C, Index ldc);
 template <ComplexScalar T>
@@ -89,7 +90,7 @@ void herk(Layout layout, Uplo uplo, Op op, Index n, Index k, Real<T> alpha, cons
 /// @}
 
 /// @{
-/// The triangle `uplo` of the n×n C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C, op(A) and op(B) n×k.
+/// The triangle `uplo` of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C, with C n×n, and op(A) and op(B) n×k.
 template <Scalar T>
 void syr2k(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
            Index ldb, std::type_identity_t<T> beta, T* C, Index ldc);
@@ -99,7 +100,7 @@ void syr2k(Layout layout, Uplo uplo, Op op, Index n, Index k, std::type_identity
 /// @}
 
 /// @{
-/// The triangle `uplo` of the n×n C ← α op(A) op(B)ᴴ + ᾱ op(B) op(A)ᴴ + β C, op(A) and op(B) n×k.
+/// The triangle `uplo` of C ← α op(A) op(B)ᴴ + ᾱ op(B) op(A)ᴴ + β C, with C n×n, and op(A) and op(B) n×k.
 template <ComplexScalar T>
 void her2k(Uplo uplo, Op op, Index n, Index k, std::type_identity_t<T> alpha, const T* A, Index lda, const T* B,
            Index ldb, Real<T> beta, T* C, Index ldc);
@@ -109,7 +110,7 @@ void her2k(Layout layout, Uplo uplo, Op op, Index n, Index k, std::type_identity
 /// @}
 
 /// @{
-/// B ← α op(A) B (Left) or α B op(A) (Right), A triangular, m×m or n×n, B m×n.
+/// B ← α op(A) B (Left) or α B op(A) (Right), with A triangular, m×m or n×n, and B m×n.
 template <Scalar T>
 void trmm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha, const T* A,
           Index lda, T* B, Index ldb);
@@ -119,7 +120,7 @@ void trmm(Layout layout, Side side, Uplo uplo, Op op, Diag diag, Index m, Index 
 /// @}
 
 /// @{
-/// B ← α op(A)⁻¹ B (Left) or α B op(A)⁻¹ (Right), A triangular, m×m or n×n, B m×n.
+/// B ← α op(A)⁻¹ B (Left) or α B op(A)⁻¹ (Right), with A triangular, m×m or n×n, and B m×n.
 template <Scalar T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, std::type_identity_t<T> alpha, const T* A,
           Index lda, T* B, Index ldb);

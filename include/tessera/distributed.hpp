@@ -6,13 +6,14 @@
 #define OMPI_SKIP_MPICXX 1
 #endif
 #ifndef MPICH_SKIP_MPICXX
-/// Leaves out MPICH's.
+/// Leaves out MPICH's old C++ bindings.
 #define MPICH_SKIP_MPICXX 1
 #endif
 #include <mpi.h>
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -21,12 +22,11 @@
 #include <tessera/runtime.hpp>
 
 /// @file
-/// Matrices over many processes: the same tiles and routines, over StarPU-MPI. Link `tessera::mpi`.
+/// Matrices distributed over many processes, with the same tiles and routines. Uses StarPU-MPI. Link `tessera::mpi`.
 ///
 /// All processes of a grid make the same calls on distributed matrices in the same order, each with its own part of the
-/// data. If a call of a process differs from that of process 0, or if a process exits, all processes end with a message
-/// on standard error. The same happens after an exception that leaves the scope of matrices in some processes only,
-/// once it has reached its handler.
+/// data. If a process exits, or makes another call than process 0, all processes end with a message on standard error.
+/// They also end if an exception destroys matrices in only some of the processes, as soon as it has been caught.
 
 namespace tessera {
 
@@ -35,12 +35,15 @@ class Network;
 struct GridAccess;
 }  // namespace detail
 
-/// How `gemm` limits what travels, after Hérault et al. (2019). C is computed in blocks, and each block in chunks of
-/// the sum. The inputs of chunk i travel when all processes have computed chunk i - `look_ahead` - 1. Besides its own
-/// tiles, a process thus holds the inputs of `look_ahead` + 1 chunks. Sizes are in tiles; 0: chosen from the memory of
-/// GPUs and processes.
+/// How `gemm` limits what travels. C is computed in blocks, and each block in chunks of the sum. Either inputs travel
+/// as soon as they are ready, and stay until the end of the call; or they are held back, after Hérault et al. (2019):
+/// the inputs of chunk i travel when all processes have computed chunk i - `look_ahead` - 1. Besides its own tiles, a
+/// process thus holds the inputs of `look_ahead` + 1 chunks. Sizes are in tiles; 0: chosen from the memory of GPUs and
+/// processes.
 struct ProductControl {
-  bool holds_back = true;       ///< false: inputs travel as soon as they are ready, and stay until the end of the call
+  /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, or if `chunk` or
+  /// `look_ahead` is set
+  std::optional<bool> holds_back = {};
   Index block_rows = 0;         ///< rows of tiles of a block of C that each process has
   Index block_columns = 0;      ///< columns of tiles of it
   Index chunk = 0;              ///< terms of a chunk
@@ -48,13 +51,13 @@ struct ProductControl {
   bool gpus_by_columns = true;  ///< whether a GPU computes whole columns of tiles; false: GPUs form a grid
 };
 
-/// Processes in p rows and q columns. Process `row() * q() + column()` of `comm`, as given to the constructor, is at
-/// (row, column).
+/// Processes in p rows and q columns. The process at (row, column) has rank row · q + column in the communicator that
+/// the constructor gets.
 ///
 /// The first Grid initializes MPI with MPI_THREAD_MULTIPLE if the program has not, and starts Tessera if there is no
 /// Runtime. The processes of a node divide its GPUs and, if they may run on the same cores, its cores. Only one group
-/// of processes can have grids at a time; they may have any shapes and orders. Copies are handles on the same grid. The
-/// last handle or matrix of a grid to be destroyed waits for all processes.
+/// of processes can have grids at a time; its grids may have any shapes and orders. Copies are handles on the same
+/// grid. Destroying the last handle or matrix of a grid waits for all processes.
 class Grid {
  public:
   /// Collective over `comm`.
@@ -66,24 +69,24 @@ class Grid {
 
   int p() const noexcept { return p_; }                ///< rows
   int q() const noexcept { return q_; }                ///< columns
-  int rank() const noexcept;                           ///< of this process, in `comm()`
-  int row() const noexcept { return place_ / q_; }     ///< of this process
-  int column() const noexcept { return place_ % q_; }  ///< of this process
-  /// The communicator of StarPU-MPI: the processes of the grid, in the order of the first Grid that exists. Use it for
-  /// tasks of the program: `starpu_mpi_task_insert(grid.comm(), …)` on handles of distributed matrices.
+  int rank() const noexcept;                           ///< rank of this process in `comm()`
+  int row() const noexcept { return place_ / q_; }     ///< row of this process
+  int column() const noexcept { return place_ % q_; }  ///< column of this process
+  /// The communicator of StarPU-MPI: the processes of the grid, in the order of the first Grid that exists. Pass it to
+  /// `starpu_mpi_task_insert(grid.comm(), …)` for the program's own tasks on distributed matrices.
   MPI_Comm comm() const noexcept;
 
   /// Waits until all tasks that all processes have submitted have run, and their messages have arrived. Collective.
   /// @throws RuntimeError as `tessera::wait`
   void wait() const;
 
-  /// Sets how `gemm` limits what travels, on all grids, from now on. Collective.
+  /// Sets how `gemm` limits the inputs that are sent early, on all grids, from now on. Collective.
   /// @throws ArgumentError if a size is negative
   void control(const ProductControl& control) const;
-  ProductControl control() const;  ///< what was set last
+  ProductControl control() const;  ///< the setting in use
 
-  /// Bytes of tiles that routines have sent from this process to each process since the first Grid, as counted when MPI
-  /// has sent them, or the other process has read them.
+  /// Bytes of tiles that routines have sent from this process to each other process since the first Grid. They count
+  /// once MPI has sent them, or the other process has read them.
   std::vector<std::uint64_t> bytes_sent() const;
 
  private:
@@ -91,7 +94,7 @@ class Grid {
   friend class DistributedMatrix;
   friend struct detail::GridAccess;
   std::shared_ptr<detail::Network> network_;
-  std::shared_ptr<const std::vector<int>> ranks_;  ///< in `comm()`, row by row; null: they go along the rows
+  std::shared_ptr<const std::vector<int>> ranks_;  ///< ranks in `comm()`, row by row; null if they are 0, 1, 2, …
   int p_, q_, place_ = 0;
 };
 
@@ -109,9 +112,9 @@ class DistributedMatrix {
   /// @throws ArgumentError if m or n is negative, or a tile dimension is not positive or too large (see Matrix)
   DistributedMatrix(const Grid& grid, Index m, Index n, TileSize tile);
 
-  /// A matrix of ScaLAPACK: the array of this process and its descriptor. One block of ScaLAPACK is one tile.
-  /// @param desc  DTYPE = 1, CTXT (not read), M, N, MB, NB, RSRC, CSRC, LLD. The context's grid has the shape of `grid`
-  ///              and the same order of processes: row by row
+  /// A ScaLAPACK matrix: the array of this process and its descriptor. One block of ScaLAPACK is one tile.
+  /// @param desc  DTYPE = 1, CTXT (not read), M, N, MB, NB, RSRC, CSRC, LLD. The context's grid has the same shape as
+  ///              `grid`, and the same processes row by row
   /// @throws ArgumentError if DTYPE is not 1, a size or RSRC or CSRC is illegal, LLD < max(1, rows of this process), or
   ///                       data is null and this process has elements
   DistributedMatrix(const Grid& grid, T* data, const int* desc);
@@ -127,31 +130,31 @@ class DistributedMatrix {
   /// The rank of the process that has tile (i, j), in the grid's `comm()`.
   int owner(Index i, Index j) const;
   bool is_mine(Index i, Index j) const { return owner(i, j) == grid_.rank(); }  ///< whether this process has it
-  /// The handle of tile (i, j), see Matrix::handle. In processes that do not own it, it has no memory at first.
+  /// The handle of tile (i, j), see Matrix::handle. In processes that do not own the tile, it has no memory at first.
   starpu_data_handle_t handle(Index i, Index j) const { return tiles_.handle(i, j); }
 
-  T* local() const noexcept;       ///< this process's array: of the whole matrix, also through a view
-  Index local_m() const noexcept;  ///< its rows
-  Index local_n() const noexcept;  ///< its columns
-  Index ld() const noexcept;       ///< its leading dimension
-  /// The row of the whole matrix that local row i is.
+  T* local() const noexcept;       ///< this process's array of the whole matrix, even if this is a view
+  Index local_m() const noexcept;  ///< rows of this process's array
+  Index local_n() const noexcept;  ///< columns of this process's array
+  Index ld() const noexcept;       ///< leading dimension of this process's array
+  /// The row of the whole matrix that is local row i.
   Index global_row(Index i) const noexcept;
-  /// The column of the whole matrix that local column j is.
+  /// The column of the whole matrix that is local column j.
   Index global_column(Index j) const noexcept;
 
-  /// Tiles [i0, i1) × [j0, j1), as Matrix::view.
+  /// Tiles [i0, i1) × [j0, j1), see Matrix::view.
   DistributedMatrix view(Index i0, Index i1, Index j0, Index j1) const { return {grid_, tiles_.view(i0, i1, j0, j1)}; }
-  DistributedMatrix transposed() const { return {grid_, tiles_.transposed()}; }  ///< Aᵀ, as Matrix::transposed
-  /// Aᴴ, as Matrix::conjugate_transposed
+  DistributedMatrix transposed() const { return {grid_, tiles_.transposed()}; }  ///< Aᵀ, see Matrix::transposed
+  /// Aᴴ, see Matrix::conjugate_transposed.
   DistributedMatrix conjugate_transposed() const { return {grid_, tiles_.conjugate_transposed()}; }
 
-  /// Waits for the tasks submitted so far on this process's tiles, and copies the tiles to its memory. The host may
+  /// Waits for the tasks submitted so far on this process's tiles, and copies the tiles to its array. The host may then
   /// read and write them until the next call on the matrix.
   /// @throws RuntimeError as Matrix::wait
   void wait() const;
 
-  const Grid& grid() const noexcept { return grid_; }         ///< its processes
-  const Matrix<T>& tiles() const noexcept { return tiles_; }  ///< what the routines work on
+  const Grid& grid() const noexcept { return grid_; }         ///< the processes of the matrix
+  const Matrix<T>& tiles() const noexcept { return tiles_; }  ///< the tiles, on which the routines work
 
  private:
   DistributedMatrix(const Grid& grid, Matrix<T> tiles) : grid_(grid), tiles_(std::move(tiles)) {}

@@ -15,15 +15,14 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A routine cannot accept an argument, or a Runtime an option or its environment variable. Thrown before anything is
-/// submitted: no operand has been touched.
+/// A routine refuses an argument, or a Runtime refuses an option or its environment variable. Thrown before any task is
+/// submitted, so no operand has been touched.
 class ArgumentError : public Error {
  public:
-  /// @param routine   as the caller wrote it, e.g. "gemm"
-  /// @param position  of the argument in the routine's list, counted from 1 as `xerbla` does; 0: an option, which has
-  ///                  only a name
-  /// @param argument  its name, e.g. "lda"
-  /// @param problem   its value and what is allowed, e.g. "is 3, must be at least max(1, m) = 4"
+  /// @param routine   the routine's name as the caller wrote it, e.g. "gemm"
+  /// @param position  the argument's position, counted from 1 as `xerbla` does; 0 for an option, which has only a name
+  /// @param argument  the argument's name, e.g. "lda"
+  /// @param problem   its value and the allowed values, e.g. "is 3, must be at least max(1, m) = 4"
   ArgumentError(std::string routine, int position, std::string argument, const std::string& problem)
       : Error(routine + ": " +
               (position > 0 ? "argument " + std::to_string(position) + " (" + argument + ")" : argument) + " " +
@@ -32,8 +31,8 @@ class ArgumentError : public Error {
 
   const std::string& routine() const noexcept { return routine_; }    ///< e.g. "gemm"
   const std::string& argument() const noexcept { return argument_; }  ///< e.g. "lda"
-  const std::string& problem() const noexcept { return problem_; }    ///< its value, and what is allowed
-  int position() const noexcept { return position_; }                 ///< counted from 1; 0: an option
+  const std::string& problem() const noexcept { return problem_; }    ///< the argument's value, and the allowed values
+  int position() const noexcept { return position_; }  ///< the argument's position, from 1; 0 for an option
 
  private:
   std::string routine_;
@@ -42,13 +41,13 @@ class ArgumentError : public Error {
   int position_;
 };
 
-/// Matrices do not fit together: sizes, tile sizes, or an output that shares memory with an input.
+/// Matrices do not fit together: their sizes or tile sizes do not match, or an output shares memory with an input.
 class ShapeError : public ArgumentError {
  public:
   using ArgumentError::ArgumentError;
 };
 
-/// The machine or StarPU failed: no worker, no memory, a tile operation that failed.
+/// The machine or StarPU failed: there is no worker or no memory, or a tile operation failed.
 class RuntimeError : public Error {
  public:
   using Error::Error;

@@ -22,44 +22,43 @@ struct MatrixAccess;
 enum class EdgeTiles;
 }  // namespace detail
 
-/// Rows and columns of a full tile [elements].
+/// The size of full tiles [elements].
 struct TileSize {
-  Index rows = 0;     ///< height
-  Index columns = 0;  ///< width
+  Index rows = 0;     ///< rows of a full tile
+  Index columns = 0;  ///< columns of a full tile
   /// True if both agree.
   friend bool operator==(const TileSize&, const TileSize&) = default;
 };
 
 /// A column-major matrix, cut into tiles, each of which is a StarPU data handle.
 ///
-/// Its memory is the caller's, on the host or on a GPU that Tessera uses, see blas3.hpp. A matrix may also have no
-/// memory: its tiles then exist where tasks compute them, and the next call finds them there. Such matrices are for
-/// workspace and for intermediate results.
+/// The matrix uses the caller's memory, on the host or on a GPU that Tessera uses (see blas3.hpp); making it copies
+/// nothing. A matrix may also have no memory: its tiles then exist only where tasks compute them, and the next call
+/// finds them there. Such matrices are for workspace and for intermediate results.
 ///
-/// Registering copies nothing: every tile stays in the caller's memory. A Matrix is a handle, like `std::span`: copies
-/// and views share the tiles. The last of them to be destroyed waits for the tasks that use the tiles, copies the tiles
-/// to the caller's memory and unregisters them. Until then, the host may read the memory after `wait()`, and write it
-/// only between `starpu_data_acquire` and `starpu_data_release` of the tiles concerned. The destructor of a matrix
-/// without memory does not wait: each tile is freed once the tasks submitted so far have finished with it. A StarPU
-/// task must not wait, so it cannot make a Matrix, and destroying the last Matrix on some tiles within a task ends the
-/// program.
+/// A Matrix is a handle, like `std::span`: copies and views share the tiles. The last of them to be destroyed waits for
+/// the tasks that use the tiles, copies the tiles to the caller's memory and unregisters them. Until then, the host may
+/// read the memory after `wait()`, and may write a tile only between its `starpu_data_acquire` and
+/// `starpu_data_release`. The destructor of a matrix without memory does not wait: each tile is freed once the tasks
+/// submitted so far have finished with it. A StarPU task must not wait. It therefore cannot make a Matrix, and
+/// destroying the last Matrix on some tiles within a task ends the program.
 ///
-/// StarPU does not know whether two matrices overlap in memory. A routine refuses such matrices if one of them is its
-/// output. The caller must not use them in different routines at the same time.
+/// StarPU does not know whether two matrices overlap in memory. A routine refuses overlapping matrices if one of them
+/// is its output. The caller must not use them in different routines at the same time.
 ///
 /// Cost: 10 µs and 6 KiB of host memory for each tile.
 template <Scalar T>
 class Matrix {
  public:
   /// The m×n matrix at `data`, element (i, j) at data[i + j * ld].
-  /// @param tile  a full tile; the last row and column of tiles may be smaller. {}: the library's choice.
+  /// @param tile  the size of a full tile, {} for the library's choice; the last row and column of tiles may be smaller
   /// @throws ArgumentError if m or n is negative, ld < max(1, m), data is null and the matrix is not empty, a tile
   ///         dimension is negative, a size does not fit (ld and tile below 2^31; bytes below 2^63), or data is in
   ///         memory of a GPU that Tessera does not use
   /// @throws RuntimeError within a StarPU task or its callback
   Matrix(T* data, Index m, Index n, Index ld, TileSize tile = {});
 
-  /// The same for memory that is only read. Routines refuse the matrix as an output.
+  /// A read-only m×n matrix at `data`, which routines refuse as an output. Otherwise as with writable memory.
   Matrix(const T* data, Index m, Index n, Index ld, TileSize tile = {});
 
   /// An m×n matrix without memory. No tile has a value until a task writes it. Routines throw ArgumentError if they
@@ -83,8 +82,8 @@ class Matrix {
   Index tile_n(Index j) const noexcept;  ///< columns of the tiles (·, j)
 
   /// The handle of tile (i, j). Its StarPU matrix has the layout of the memory: if `op()` is not NoTrans, it is the
-  /// transpose of what the view shows. If the matrix has no memory, Tessera assumes from now on that the program's
-  /// tasks write the tile before something reads it.
+  /// transpose of what the view shows. If the matrix has no memory, Tessera assumes from now on that a task of the
+  /// program writes the tile before any task reads it.
   starpu_data_handle_t handle(Index i, Index j) const;
 
   /// Tiles [i0, i1) × [j0, j1).
@@ -94,11 +93,11 @@ class Matrix {
   /// @throws ArgumentError for complex types if the result would be conjugated without being transposed
   Matrix transposed() const;
   /// Aᴴ.
-  /// @throws ArgumentError as `transposed`
+  /// @throws ArgumentError for complex types if the result would be conjugated without being transposed
   Matrix conjugate_transposed() const;
 
-  /// Waits for the tasks submitted so far on these tiles, and copies the tiles to the caller's memory, if there is one.
-  /// Also waits for what `start_write_back` has started on other views of the matrix, but not for tasks that are
+  /// Waits for the tasks submitted so far on these tiles, and copies the tiles to the caller's memory, if there is any.
+  /// Also waits for copies that `start_write_back` has started on other views of the matrix, but not for tasks that are
   /// submitted later.
   ///
   /// A tile is wrong if an operation that writes it has failed, or if a routine has computed it from a wrong tile. It
@@ -106,22 +105,22 @@ class Matrix {
   /// failure, so that the caller can fill the tile again. The program's own tasks, and other matrices on the same
   /// memory, do not pass failures on.
   ///
-  /// @throws RuntimeError if one of these tiles is wrong, once; if a copy between memories that belongs to no known
-  ///         tile has failed since the matrix was made or this was last called; or within a StarPU task
+  /// @throws RuntimeError if one of these tiles is wrong (only once for the same failure); if a copy that belongs to no
+  ///         known tile has failed since the matrix was made or this was last called; or within a StarPU task
   void wait() const;
 
   /// Starts copying the tiles back to the caller's memory, each as soon as the tasks submitted so far have finished
   /// with it. Has no effect on a matrix without memory.
   void start_write_back() const;
 
-  /// The same tiles as they are stored, whatever `op()`.
+  /// The tiles as they are stored, without the transpose of `op()`.
   Matrix stored() const {
     Matrix view = *this;
     view.op_ = Op::NoTrans;
     return view;
   }
 
-  /// True if `other` covers a byte of this matrix's memory or, if there is none, one of its tiles.
+  /// True if `other` shares a byte of memory with this matrix or, for a matrix without memory, a tile.
   bool overlaps(const Matrix& other) const;
 
  private:
@@ -146,7 +145,7 @@ extern template class Matrix<std::complex<double>>;
 /// B ← A. Submits its tasks and returns, like the routines of blas3.hpp. Use it to fill a matrix without memory, or to
 /// copy it to memory: `copy(A, Matrix<T>(data, m, n, ld, {A.mb(), A.nb()}))`.
 /// @pre  A and B are cut into the same tiles, and are seen through the same transpose
-/// @throws ShapeError, ArgumentError if not, or if B is read-only or shares memory with A
+/// @throws ShapeError, ArgumentError if the matrices do not fit, or if B is read-only or shares memory with A
 template <Scalar T>
 void copy(const Matrix<T>& A, const Matrix<T>& B);
 

@@ -13,19 +13,19 @@
 
 namespace tessera {
 
-/// Pins memory of the caller. Call it before making matrices over the memory. Pinning takes about as long as touching
-/// all of the memory, so it is worthwhile for memory that several calls use. Memory that CUDA has pinned, for example
-/// by `cudaHostAlloc`, need not be pinned again.
-/// @param data   where the memory begins
-/// @param bytes  its length, above 0
-/// @returns true if the memory is pinned now; false if there is no GPU that could use it
-/// @throws ArgumentError  if `data` is null, `bytes` is 0, or the memory overlaps registered memory
+/// Pins memory of the caller. Call this before making matrices over the memory. Pinning takes about as long as touching
+/// all of the memory, so it pays off for memory that several calls use. Memory that CUDA has pinned, for example by
+/// `cudaHostAlloc`, need not be pinned again.
+/// @param data   the start of the memory
+/// @param bytes  its size, above 0
+/// @returns true if the memory is now pinned; false if there is no GPU that could use it
+/// @throws ArgumentError  if `data` is null, `bytes` is 0, or the memory overlaps memory that is already registered
 /// @throws RuntimeError   if CUDA refuses, for example because it has already pinned a part of the memory
 bool host_register(void* data, std::size_t bytes);
 
-/// Unpins memory. Call it after all matrices over the memory are destroyed, and before the memory is freed.
-/// @param data  the same pointer
-/// @throws ArgumentError if no registered memory begins there
+/// Unpins memory. Call this after all matrices over the memory are destroyed, and before the memory is freed.
+/// @param data  the pointer that was passed to `host_register`
+/// @throws ArgumentError if no registered memory begins at `data`
 void host_unregister(void* data);
 
 namespace detail {
@@ -65,11 +65,11 @@ class PinnedPages {
 ///     tessera::gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, C.data(), n);
 ///
 /// Destroy it after all matrices over its memory. Constructing it is slow, so keep it for many calls. On a machine with
-/// several NUMA nodes, its pages are spread over those that GPUs are attached to.
+/// several NUMA nodes, its pages are spread over the nodes with GPUs.
 template <Scalar T>
 class PinnedBuffer {
  public:
-  /// No elements.
+  /// A buffer without elements.
   PinnedBuffer() noexcept = default;
 
   /// @param size  number of elements, which are set to zero
@@ -77,9 +77,9 @@ class PinnedBuffer {
   /// @throws RuntimeError  if there is not enough memory, or CUDA refuses to pin it
   explicit PinnedBuffer(Index size) : pages_(size, sizeof(T)), size_(size) {}
 
-  /// Takes the memory of another one, which then has no elements.
+  /// Takes the memory of `other`, which then has no elements.
   PinnedBuffer(PinnedBuffer&& other) noexcept : pages_(std::move(other.pages_)), size_(std::exchange(other.size_, 0)) {}
-  /// The same, and frees its own memory.
+  /// Frees its memory and takes that of `other`, which then has no elements.
   PinnedBuffer& operator=(PinnedBuffer&& other) noexcept {
     pages_ = std::move(other.pages_);
     size_ = std::exchange(other.size_, 0);
@@ -90,7 +90,7 @@ class PinnedBuffer {
   Index size() const noexcept { return size_; }                        ///< elements
   bool pinned() const noexcept { return pages_.pinned(); }             ///< false if there is no GPU
   T* begin() const noexcept { return data(); }                         ///< the first element
-  T* end() const noexcept { return data() + size_; }                   ///< behind the last one
+  T* end() const noexcept { return data() + size_; }                   ///< past the last element
   T& operator[](Index i) const noexcept { return data()[i]; }          ///< element i, which must exist
 
  private:

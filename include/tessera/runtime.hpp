@@ -13,7 +13,7 @@
 #include <tessera/types.hpp>
 
 /// @file
-/// Starting and stopping, waiting, statistics, and what Tessera runs on.
+/// Starting and stopping, waiting, statistics, and the devices that Tessera uses.
 
 namespace tessera {
 
@@ -30,8 +30,8 @@ enum class Placement {
   Scheduler,  ///< the scheduling policy chooses freely among CPU and GPU workers
 };
 
-/// How to start. An unset field takes the value of its environment variable, otherwise the default.
-/// docs/environment.md has the details.
+/// Options for starting a Runtime. A field that is not set takes the value of its environment variable, or else the
+/// default. docs/environment.md has the details.
 struct RuntimeOptions {
   int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores,
                                                ///< but 1 where every tile belongs to a GPU
@@ -54,18 +54,18 @@ struct RuntimeOptions {
   /// Staging buffers between GPUs and pageable memory [MiB]; TESSERA_PINNED_MEMORY; 0: up to 96 for each GPU.
   Index pinned_memory = 0;
 
-  /// OpenCL devices to compute on, including processors; TESSERA_DEVICES=opencl=N. 0: none. They replace the GPUs that
-  /// CUDA drives, unless `cuda` asks for some of these, too. Default: the GPUs that OpenCL finds, if CUDA finds none.
-  /// `gpus` limits the sum of both kinds; CUDA GPUs come first.
+  /// Number of OpenCL devices to compute on, including processors; TESSERA_DEVICES=opencl=N. OpenCL devices replace
+  /// CUDA GPUs, unless `cuda` asks for CUDA GPUs, too. Default: the GPUs that OpenCL finds, if CUDA finds none. `gpus`
+  /// limits the sum of both kinds; CUDA GPUs come first.
   int opencl = -1;
 
-  /// This process's share of the GPUs of its node: one of `node_parts`. If there are fewer GPUs than parts, several
-  /// processes share a GPU and its memory. A `Grid` sets both fields.
+  /// Which of the `node_parts` equal shares of its node's GPUs this process uses. If there are fewer GPUs than parts,
+  /// several processes share a GPU and its memory. A `Grid` sets both fields.
   int node_part = 0;
   int node_parts = 1;  ///< processes on the node
 
   /// CPU workers if neither `cpus` nor TESSERA_CPUS is given and tiles do not belong to GPUs; -1: one per core. A
-  /// `Grid` sets it, because its thread that polls the network also needs a core.
+  /// `Grid` sets this, because its thread that polls the network needs a core, too.
   int cpus_without_gpus = -1;
 
   /// GPUs that CUDA drives; TESSERA_DEVICES=cuda=N. 0: none. Default: all, or none if `opencl` asks for devices.
@@ -74,31 +74,31 @@ struct RuntimeOptions {
 
 /// A device that computes.
 struct Device {
-  /// What computes.
+  /// The kind of device.
   enum class Kind { Cpu, Gpu };
   Kind kind = Kind::Cpu;   ///< CPU workers, or one GPU
   int id = 0;              ///< CUDA ordinal, or StarPU's number of an OpenCL device; 0 for the CPUs
   int workers = 0;         ///< StarPU workers that drive it
   std::string name;        ///< e.g. "NVIDIA H200"; of an OpenCL device it ends with "(OpenCL)"
   std::size_t memory = 0;  ///< bytes
-  bool opencl = false;     ///< a GPU that is an OpenCL device; else CUDA drives it
+  bool opencl = false;     ///< whether OpenCL drives the GPU, instead of CUDA
 };
 
-/// Bytes that went over one link.
+/// The bytes copied over one link.
 struct LinkTraffic {
   int from = -1;            ///< a GPU, counted from 0 in the order of `devices()`; -1: the host
-  int to = -1;              ///< likewise
-  std::uint64_t bytes = 0;  ///< bytes
+  int to = -1;              ///< a GPU or the host, as for `from`
+  std::uint64_t bytes = 0;  ///< bytes in this direction
 };
 
-/// What the policy `tessera` did; the members and their units are those of <tessera/sched.h>.
+/// Counts of the policy `tessera`. <tessera/sched.h> documents the members and their units.
 using PolicyStatistics = tessera_sched_counts;
 
-/// What has happened since the Runtime started or `reset_statistics` was called. Bytes are StarPU's own counts. Reading
-/// sets these to zero, so a program that also reads them sees only what was counted since Tessera last did. With GPUs
-/// and `RuntimeOptions::progress` they are also read during calls, when StarPU may miss a tile.
+/// Counts since the Runtime started or `reset_statistics` was called. The bytes are StarPU's own counts, which StarPU
+/// sets to zero whenever they are read. If a program also reads them, it sees only bytes since Tessera last read them.
+/// With GPUs and `RuntimeOptions::progress`, Tessera also reads them during calls, and StarPU may then miss a tile.
 struct Statistics {
-  double seconds = 0;                      ///< the time that this covers; simulated seconds in a simulation
+  double seconds = 0;                      ///< the time covered; simulated seconds in a simulation
   std::uint64_t tasks = 0;                 ///< tasks submitted by Tessera
   std::uint64_t bytes_h2d = 0;             ///< host to device
   std::uint64_t bytes_d2h = 0;             ///< device to host
@@ -107,43 +107,43 @@ struct Statistics {
   std::optional<PolicyStatistics> policy;  ///< empty: another policy runs
 };
 
-/// Starts StarPU, or joins it if the program has already started it. All Runtimes of a process share what the first one
-/// started, and the last one to be destroyed stops it. The options of later ones are only checked. Without a Runtime,
-/// the first call of a routine starts one with default options, which lives until the process exits.
+/// Starts StarPU, or joins it if the program has already started it. All Runtimes of a process share the session that
+/// the first one started; the options of later Runtimes are only checked. Destroying the last Runtime stops StarPU.
+/// Without a Runtime, the first call of a routine starts one with default options, which lives until the process exits.
 ///
 /// A Runtime installs no signal handlers, prints nothing unless `progress` asks for it, and does not change the
 /// caller's current CUDA device. StarPU's own calibration of links would reset the GPUs, so Tessera measures the links
 /// itself, once. The measured rates and all of StarPU's files are in `TESSERA_CACHE_DIR`, else
-/// `$XDG_CACHE_HOME/tessera`, else `~/.cache/tessera`. If that folder cannot be written, StarPU's files are in a
-/// private temporary folder, which is removed with the Runtime. If STARPU_PERF_MODEL_DIR is set, StarPU's files are
-/// there, and StarPU calibrates as usual.
+/// `$XDG_CACHE_HOME/tessera`, else `~/.cache/tessera`. If that folder is not writable, StarPU's files are in a private
+/// temporary folder, which is removed with the Runtime. If STARPU_PERF_MODEL_DIR is set, StarPU's files are in that
+/// folder, and StarPU calibrates as usual.
 ///
-/// A process that is forked while a Runtime exists cannot use Tessera, since StarPU has no threads there. Functions
-/// that would wait throw RuntimeError, and inherited objects are not cleaned up. The process may call `exec`, `exit`
-/// and `_exit`.
+/// A process that is forked while a Runtime exists cannot use Tessera, because StarPU's threads do not exist there.
+/// Functions that would wait throw RuntimeError, and inherited objects are not cleaned up. The process may call `exec`,
+/// `exit` and `_exit`.
 ///
-/// While a CPU worker computes a tile, OpenBLAS uses one thread per call; at all other times, as many as the program
-/// has set. The threads of a Runtime do not receive the program's signals.
+/// While a CPU worker computes a tile, OpenBLAS uses one thread per call; at all other times, it uses as many as the
+/// program has set. The threads of a Runtime do not receive the program's signals.
 class Runtime {
  public:
   /// @throws RuntimeError   if StarPU cannot start, or within a StarPU task or its callback
   /// @throws ArgumentError  if an option or its environment variable has a value that is not allowed
   explicit Runtime(const RuntimeOptions& options = {});
-  /// Waits for everything submitted before, as `wait` does. Within a StarPU task, this ends the program.
+  /// Waits for all tasks, as `wait` does. Within a StarPU task, this ends the program.
   ~Runtime();
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 
-  /// True if the program itself had started StarPU. Workers and policy are then the program's, not those of `options`.
+  /// True if the program itself had started StarPU. It then has also chosen the workers and the policy, not `options`.
   bool joined() const noexcept;
 
  private:
   std::shared_ptr<detail::Session> session_;
 };
 
-/// Waits until every task that was submitted before has run, also those of other threads and of the program itself.
+/// Waits until all tasks submitted so far have run, including tasks of other threads and of the program itself.
 /// Results may still be in a GPU's memory: `Matrix<T>::wait` copies them to the caller's memory. `Submissions` waits
-/// for the calls of one thread only.
+/// only for the calls of one thread.
 ///
 /// Tasks that other threads submit later do not prolong the wait, with one exception: if the program has submitted
 /// StarPU tasks of its own since the last wait, or runs another policy than `tessera`, the wait ends only when StarPU
@@ -153,10 +153,11 @@ class Runtime {
 ///         by a routine on pointers or a wait for the matrix or its `Submissions`; or within a StarPU task
 void wait();
 
-/// Devices in use, CPUs first. Starts a Runtime if there is none, as do the functions below except `starpu_version`.
+/// Devices in use, CPUs first. This and the following functions, except `starpu_version`, start a Runtime if there is
+/// none.
 std::vector<Device> devices();
 
-/// GPUs that were found but are not used, each with the reason. If no CUDA driver answers, one entry says why.
+/// GPUs that were found but are not used, each with the reason. If CUDA's driver cannot be used, one entry says why.
 std::vector<std::string> unused_devices();
 
 int cpu_workers();      ///< CPU workers in use
@@ -164,7 +165,7 @@ int gpu_count();        ///< GPUs in use
 Placement placement();  ///< how tiles are placed; never Automatic
 std::string policy();   ///< the scheduling policy that runs
 
-/// The StarPU that runs, e.g. "1.4.10".
+/// The version of StarPU, e.g. "1.4.10".
 std::string starpu_version();
 
 Statistics statistics();  ///< since the start, or the last `reset_statistics`
@@ -173,7 +174,7 @@ void reset_statistics();  ///< starts counting from zero
 /// Stops recording the trace of `RuntimeOptions::trace`. Waits for everything submitted. Does nothing if no trace is
 /// recorded. Do not call this while another thread submits tasks.
 void pause_recording();
-/// Continues recording, under the same conditions.
+/// Continues recording after `pause_recording`, under the same conditions.
 void resume_recording();
 
 }  // namespace tessera

@@ -9,22 +9,22 @@ namespace detail {
 class Scope;
 }
 
-/// The tasks that the calling thread submits through routines on matrices while this object exists. The thread can wait
-/// for these tasks alone, and learn of their failures.
+/// Collects the tasks that the calling thread submits through routines on matrices while this object exists, so that
+/// the thread can wait for these tasks alone and see their failures.
 ///
 ///     tessera::Submissions mine;
 ///     tessera::gemm<double>(...);
 ///     tessera::trsm<double>(...);
-///     mine.wait();  // not for tasks of other threads
+///     mine.wait();  // does not wait for tasks of other threads
 ///
-/// If several objects exist on a thread, a call belongs to all of them. Routines on pointers do not belong to any: they
-/// wait, and report failures to their caller. The program's own StarPU tasks do not belong to any, either.
+/// If several objects exist on a thread, all of them collect its tasks. They do not collect the tasks of routines on
+/// pointers, which wait and report failures themselves, or the program's own StarPU tasks.
 ///
-/// The thread that made the object must destroy it. Destroying it does not wait: the tasks continue, and whoever waits
-/// for the matrices sees their failures.
+/// The thread that made the object must destroy it. Destroying it does not wait: the tasks continue, and a wait for the
+/// matrices reports their failures.
 class Submissions {
  public:
-  /// Starts a Runtime if there is none, and keeps it.
+  /// Starts a Runtime if there is none, and keeps it running.
   /// @throws RuntimeError within a StarPU task or its callback, if there is no Runtime
   Submissions();
   ~Submissions();
@@ -33,8 +33,8 @@ class Submissions {
 
   /// Waits until the tasks of all calls made so far have run. Any thread may call this. Tasks that are submitted later
   /// do not prolong the wait. Results may still be in a GPU's memory: `Matrix<T>::wait` copies them back.
-  /// @throws RuntimeError if a tile operation of these calls has failed, or worked on a wrong tile, since the last such
-  ///         wait. Also within a StarPU task or its callback
+  /// @throws RuntimeError if, since the last such wait, a tile operation of these calls has failed or worked on a wrong
+  ///         tile; or if called within a StarPU task or its callback
   void wait();
 
  private:

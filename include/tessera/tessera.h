@@ -11,21 +11,21 @@ extern "C" {
 /** @file
  *  The C interface. Sizes and leading dimensions are 64-bit and count elements. Matrices may be in host memory, in
  * CUDA's managed memory, or in the memory of any GPU that Tessera uses; vectors, scalars and results like `info` are in
- * host memory. A call on memory of a GPU waits for what is queued on the legacy default stream of that GPU. */
+ * host memory. A call on memory of a GPU first waits for all work queued on the legacy default stream of that GPU. */
 
 /** What a function returns:
  *  - 0: success;
- *  - -i: argument i, counted from 1, is illegal, and nothing has been touched;
+ *  - -i: argument i, counted from 1, is illegal, and no operand has been touched;
  *  - above 0: the machine or StarPU failed (TESSERA_RUNTIME_FAILURE).
  *
- *  `tessera_last_error` explains the last status of this thread that was not 0. */
+ *  `tessera_last_error` explains the last failure in the calling thread. */
 typedef int tessera_status;
 
-/** The values of `tessera_status` that have a name. */
+/** Names for values of `tessera_status`. */
 enum { TESSERA_SUCCESS = 0, TESSERA_RUNTIME_FAILURE = 1 };
 
 /**@{*/
-/** An option, with the value that it has in CBLAS. */
+/** Options, with the values of CBLAS. */
 typedef enum tessera_layout { TESSERA_ROW_MAJOR = 101, TESSERA_COL_MAJOR = 102 } tessera_layout;
 typedef enum tessera_op { TESSERA_NO_TRANS = 111, TESSERA_TRANS = 112, TESSERA_CONJ_TRANS = 113 } tessera_op;
 typedef enum tessera_uplo { TESSERA_UPPER = 121, TESSERA_LOWER = 122 } tessera_uplo;
@@ -36,13 +36,13 @@ typedef enum tessera_side { TESSERA_LEFT = 141, TESSERA_RIGHT = 142 } tessera_si
 /** The version, e.g. "1.2.3". */
 const char* tessera_version(void);
 
-/** Starts StarPU or joins it. Optional: the first routine starts what is needed. Calls nest, and each needs its own
- *  `tessera_finalize`. The arguments are ignored if a runtime exists already.
+/** Starts StarPU, or joins it if it runs. Optional: otherwise the first routine does this. Calls nest, and each needs
+ * its own `tessera_finalize`. The arguments are ignored if a runtime already exists.
  *  @param cpus  CPU workers; -1: TESSERA_CPUS, else the default
  *  @param gpus  GPUs; -1: TESSERA_DEVICES, else the default */
 tessera_status tessera_init(int cpus, int gpus);
 
-/** Waits for everything submitted. The last call stops what the first `tessera_init`, or a routine, has started. */
+/** Waits for everything submitted. The last call stops StarPU if `tessera_init` or a routine has started it. */
 tessera_status tessera_finalize(void);
 
 /** Waits until all tasks submitted so far have run. Tasks that other threads submit later do not prolong the
@@ -52,22 +52,22 @@ tessera_status tessera_wait(void);
 /** Returns why the last failed call of this thread failed; "" if none has. Valid until the thread's next failure. */
 const char* tessera_last_error(void);
 
-/** Pins memory of the caller, so that GPUs copy from it and to it directly. Call it before making matrices over the
- *  memory. Does nothing if there is no GPU. Pinning takes about as long as touching all of the memory, so it is
- *  worthwhile for memory that several calls use. Memory that CUDA has pinned does not need it.
- *  @param data   where the memory begins; it must not overlap registered memory
- *  @param bytes  its length, above 0 */
+/** Pins memory of the caller, so that GPUs copy from it and to it directly. Call this before making matrices over the
+ *  memory. Does nothing if there is no GPU. Pinning takes about as long as touching all of the memory, so it pays off
+ *  for memory that several calls use. Memory that CUDA has pinned need not be pinned again.
+ *  @param data   the start of the memory, which must not overlap registered memory
+ *  @param bytes  the size of the memory, above 0 */
 tessera_status tessera_host_register(void* data, int64_t bytes);
 
-/** Unpins memory. Call it after all matrices over the memory are destroyed, and before the memory is freed.
- *  @param data  the same pointer */
+/** Unpins memory. Call this after all matrices over the memory are destroyed, and before the memory is freed.
+ *  @param data  the pointer that was passed to `tessera_host_register` */
 tessera_status tessera_host_unregister(void* data);
 
-/* The routines on pointers: CBLAS's argument lists, done when they return. <tessera/blas3.hpp> says what each computes,
- * and when an operand is not read; <tessera/blas.hpp> has the shapes. Row-major matrices cost nothing more.
+/* The synchronous routines on pointers, with CBLAS's argument lists. <tessera/blas3.hpp> defines what each computes,
+ * and when an operand is not read; <tessera/blas.hpp> has the shapes. Row-major matrices cost nothing extra.
  *
- * As in CBLAS, complex numbers go by address: for c and z, matrices hold pairs of floats or doubles, and alpha and beta
- * point to one such pair. Exceptions: alpha and beta of herk and beta of her2k are real. */
+ * As in CBLAS, complex scalars are passed by address: for c and z, matrices hold pairs of floats or doubles, and alpha
+ * and beta point to one such pair. Only alpha and beta of herk and beta of her2k are real. */
 
 /**@{*/
 /** C <- alpha op(A) op(B) + beta C */
@@ -206,9 +206,9 @@ tessera_status tessera_ztrsm(tessera_layout layout, tessera_side side, tessera_u
 /**@}*/
 
 /**@{*/
-/** The triangle `uplo` of A <- its Cholesky factor: L with A = L L^H (lower), U with A = U^H U (upper). A is n x n,
- *  symmetric or Hermitian.
- *  @param info  set to 0, or to the order of the first leading minor that is not positive: A then has no factor */
+/** Replaces the triangle `uplo` of A by its Cholesky factor: L with A = L L^H (lower), U with A = U^H U (upper). A is
+ *  n x n, symmetric or Hermitian.
+ *  @param info  set to 0, or to the order of the first leading minor that is not positive; A then has no factor */
 tessera_status tessera_spotrf(tessera_layout layout, tessera_uplo uplo, int64_t n, float* A, int64_t lda,
                               int64_t* info);
 tessera_status tessera_dpotrf(tessera_layout layout, tessera_uplo uplo, int64_t n, double* A, int64_t lda,
@@ -230,8 +230,8 @@ tessera_status tessera_zpotrs(tessera_layout layout, tessera_uplo uplo, int64_t 
 /**@}*/
 
 /**@{*/
-/** The triangle `uplo` of A <- its Cholesky factor, and B <- A^-1 B.
- *  @param info  as of potrf. If it is not 0, B is not changed */
+/** Replaces the triangle `uplo` of A by its Cholesky factor, and B by A^-1 B.
+ *  @param info  set as by potrf. If it is not 0, B is unchanged */
 tessera_status tessera_sposv(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, float* A, int64_t lda,
                              float* B, int64_t ldb, int64_t* info);
 tessera_status tessera_dposv(tessera_layout layout, tessera_uplo uplo, int64_t n, int64_t nrhs, double* A, int64_t lda,
@@ -243,8 +243,8 @@ tessera_status tessera_zposv(tessera_layout layout, tessera_uplo uplo, int64_t n
 /**@}*/
 
 /**@{*/
-/** A <- L U with P A = L U by partial pivoting. A is m x n.
- *  @param ipiv  min(m, n) pivots: row i, counted from 1, was exchanged with row ipiv[i - 1], one after another
+/** Replaces A by L and U with P A = L U, by partial pivoting. A is m x n.
+ *  @param ipiv  min(m, n) pivots: row i, counted from 1, was exchanged with row ipiv[i - 1], in this order
  *  @param info  set to 0, or to the first i for which U(i, i) is exactly zero. The factors are complete */
 tessera_status tessera_sgetrf(tessera_layout layout, int64_t m, int64_t n, float* A, int64_t lda, int64_t* ipiv,
                               int64_t* info);
@@ -269,8 +269,8 @@ tessera_status tessera_zgetrs(tessera_layout layout, tessera_op op, int64_t n, i
 /**@}*/
 
 /**@{*/
-/** A <- its factors, as getrf, and B <- A^-1 B.
- *  @param info  as of getrf. If it is not 0, B is not changed */
+/** Replaces A by its factors, like getrf, and B by A^-1 B.
+ *  @param info  set as by getrf. If it is not 0, B is unchanged */
 tessera_status tessera_sgesv(tessera_layout layout, int64_t n, int64_t nrhs, float* A, int64_t lda, int64_t* ipiv,
                              float* B, int64_t ldb, int64_t* info);
 tessera_status tessera_dgesv(tessera_layout layout, int64_t n, int64_t nrhs, double* A, int64_t lda, int64_t* ipiv,
@@ -282,8 +282,8 @@ tessera_status tessera_zgesv(tessera_layout layout, int64_t n, int64_t nrhs, voi
 /**@}*/
 
 /**@{*/
-/** A <- L U without pivoting. A is m x n. It is unsafe unless the matrix is known not to need pivots, see
- *  <tessera/lapack.hpp>.
+/** Replaces A by L and U with A = L U, without pivoting. A is m x n. This is unsafe unless the matrix is known not to
+ *  need pivots, see <tessera/lapack.hpp>.
  *  @param growth  set to max |U(i, j)| / max |A(i, j)|, where |x| is |Re x| + |Im x|, unless it is NULL
  *  @param info    set to 0, or to the first i for which U(i, i) is exactly zero: infinities and NaN may follow */
 tessera_status tessera_sgetrf_nopiv(tessera_layout layout, int64_t m, int64_t n, float* A, int64_t lda, double* growth,
@@ -309,8 +309,8 @@ tessera_status tessera_zgetrs_nopiv(tessera_layout layout, tessera_op op, int64_
 /**@}*/
 
 /**@{*/
-/** A <- its factors, as getrf_nopiv, and B <- A^-1 B.
- *  @param growth, info  as of getrf_nopiv. If the info is not 0, B is not changed */
+/** Replaces A by its factors, like getrf_nopiv, and B by A^-1 B.
+ *  @param growth, info  set as by getrf_nopiv. If the info is not 0, B is unchanged */
 tessera_status tessera_sgesv_nopiv(tessera_layout layout, int64_t n, int64_t nrhs, float* A, int64_t lda, float* B,
                                    int64_t ldb, double* growth, int64_t* info);
 tessera_status tessera_dgesv_nopiv(tessera_layout layout, int64_t n, int64_t nrhs, double* A, int64_t lda, double* B,
@@ -322,9 +322,9 @@ tessera_status tessera_zgesv_nopiv(tessera_layout layout, int64_t n, int64_t nrh
 /**@}*/
 
 /**@{*/
-/** The triangle `uplo` of A <- its inverse. A is n x n. If `diag` says unit, the diagonal is not read, and counts as
- * ones.
- *  @param info  set to 0, or to the first i for which A(i, i) is exactly zero: A is then unchanged */
+/** Replaces the triangle `uplo` of A by its inverse. A is n x n. If `diag` is TESSERA_UNIT, the diagonal is not read,
+ * and counts as ones.
+ *  @param info  set to 0, or to the first i for which A(i, i) is exactly zero; A is then unchanged */
 tessera_status tessera_strtri(tessera_layout layout, tessera_uplo uplo, tessera_diag diag, int64_t n, float* A,
                               int64_t lda, int64_t* info);
 tessera_status tessera_dtrtri(tessera_layout layout, tessera_uplo uplo, tessera_diag diag, int64_t n, double* A,
@@ -337,7 +337,7 @@ tessera_status tessera_ztrtri(tessera_layout layout, tessera_uplo uplo, tessera_
 
 /**@{*/
 /** B <- op(A)^-1 B, with the triangle `uplo` of A. A is n x n, B is n x nrhs. A unit diagonal is not read.
- *  @param info  set to 0, or to the first i for which A(i, i) is exactly zero: B is then unchanged */
+ *  @param info  set to 0, or to the first i for which A(i, i) is exactly zero; B is then unchanged */
 tessera_status tessera_strtrs(tessera_layout layout, tessera_uplo uplo, tessera_op op, tessera_diag diag, int64_t n,
                               int64_t nrhs, const float* A, int64_t lda, float* B, int64_t ldb, int64_t* info);
 tessera_status tessera_dtrtrs(tessera_layout layout, tessera_uplo uplo, tessera_op op, tessera_diag diag, int64_t n,
@@ -349,8 +349,8 @@ tessera_status tessera_ztrtrs(tessera_layout layout, tessera_uplo uplo, tessera_
 /**@}*/
 
 /**@{*/
-/** The triangle `uplo` of A <- that of L^H L, where L is the triangle (lower), or of U U^H (upper). A is n x n, with a
- *  real diagonal. */
+/** Replaces the triangle `uplo` of A by the same triangle of L^H L (lower) or U U^H (upper), where L or U is the old
+ *  triangle. A is n x n, with a real diagonal. */
 tessera_status tessera_slauum(tessera_layout layout, tessera_uplo uplo, int64_t n, float* A, int64_t lda);
 tessera_status tessera_dlauum(tessera_layout layout, tessera_uplo uplo, int64_t n, double* A, int64_t lda);
 tessera_status tessera_clauum(tessera_layout layout, tessera_uplo uplo, int64_t n, void* A, int64_t lda);
@@ -358,8 +358,9 @@ tessera_status tessera_zlauum(tessera_layout layout, tessera_uplo uplo, int64_t 
 /**@}*/
 
 /**@{*/
-/** The triangle `uplo` of A <- that of the inverse of the n x n matrix whose factor potrf has computed.
- *  @param info  as of trtri */
+/** Replaces the factor that potrf has computed, in the triangle `uplo` of A, by the same triangle of the inverse of the
+ *  factorized n x n matrix.
+ *  @param info  set as by trtri */
 tessera_status tessera_spotri(tessera_layout layout, tessera_uplo uplo, int64_t n, float* A, int64_t lda,
                               int64_t* info);
 tessera_status tessera_dpotri(tessera_layout layout, tessera_uplo uplo, int64_t n, double* A, int64_t lda,
@@ -369,8 +370,8 @@ tessera_status tessera_zpotri(tessera_layout layout, tessera_uplo uplo, int64_t 
 /**@}*/
 
 /**@{*/
-/** A <- the inverse of the n x n matrix whose factors and pivots getrf has computed.
- *  @param info  set to 0, or to the first i for which U(i, i) is exactly zero: A is then unchanged */
+/** Replaces the factors that getrf has computed by the inverse of the n x n matrix.
+ *  @param info  set to 0, or to the first i for which U(i, i) is exactly zero; A is then unchanged */
 tessera_status tessera_sgetri(tessera_layout layout, int64_t n, float* A, int64_t lda, const int64_t* ipiv,
                               int64_t* info);
 tessera_status tessera_dgetri(tessera_layout layout, int64_t n, double* A, int64_t lda, const int64_t* ipiv,
@@ -382,9 +383,9 @@ tessera_status tessera_zgetri(tessera_layout layout, int64_t n, void* A, int64_t
 /**@}*/
 
 /**@{*/
-/** A <- its factors, A = Q R, as LAPACK stores them: R on and above the diagonal, and Householder vectors below. A is
- *  m x n.
- *  @param tau  set to the min(m, n) scalar factors of the vectors */
+/** Replaces A by its factors with A = Q R, as LAPACK stores them: R on and above the diagonal, and Householder vectors
+ * of Q below it. A is m x n.
+ *  @param tau  set to the min(m, n) scalar factors of the Householder vectors */
 tessera_status tessera_sgeqrf(tessera_layout layout, int64_t m, int64_t n, float* A, int64_t lda, float* tau);
 tessera_status tessera_dgeqrf(tessera_layout layout, int64_t m, int64_t n, double* A, int64_t lda, double* tau);
 tessera_status tessera_cgeqrf(tessera_layout layout, int64_t m, int64_t n, void* A, int64_t lda, void* tau);
@@ -392,7 +393,7 @@ tessera_status tessera_zgeqrf(tessera_layout layout, int64_t m, int64_t n, void*
 /**@}*/
 
 /**@{*/
-/** C <- op(Q) C (left) or C op(Q) (right), with the first k Householder vectors that geqrf has left in A. C is m x n, A
+/** C <- op(Q) C (left) or C op(Q) (right), with the first k Householder vectors that geqrf has left in A. C is m x n. A
  *  has m rows (left) or n rows (right).
  *  @param op  not TESSERA_TRANS for complex matrices */
 tessera_status tessera_sormqr(tessera_layout layout, tessera_side side, tessera_op op, int64_t m, int64_t n, int64_t k,
@@ -406,8 +407,8 @@ tessera_status tessera_zunmqr(tessera_layout layout, tessera_side side, tessera_
 /**@}*/
 
 /**@{*/
-/** A <- the first n columns of Q, of which the first k columns of A hold the Householder vectors. A is m x n, and
- *  m >= n >= k. */
+/** Replaces A by the first n columns of Q, whose Householder vectors geqrf has left in the first k columns of A. A is
+ *  m x n, and m >= n >= k. */
 tessera_status tessera_sorgqr(tessera_layout layout, int64_t m, int64_t n, int64_t k, float* A, int64_t lda,
                               const float* tau);
 tessera_status tessera_dorgqr(tessera_layout layout, int64_t m, int64_t n, int64_t k, double* A, int64_t lda,
@@ -419,10 +420,11 @@ tessera_status tessera_zungqr(tessera_layout layout, int64_t m, int64_t n, int64
 /**@}*/
 
 /**@{*/
-/** B <- X, where op(A) has full rank: the X for which op(A) X - B is smallest, or the smallest of all solutions.
- *  A, m x n, <- its QR factors, or if m < n its LQ factors. B has max(m, n) rows.
+/** Replaces B by X, where op(A) has full rank: the X for which op(A) X - B has the smallest norm, or if there are
+ * several solutions, the smallest one. Replaces A (m x n) by its QR factors, or if m < n by its LQ factors. B has
+ * max(m, n) rows.
  *  @param op    not TESSERA_TRANS for complex matrices
- *  @param info  set to 0, or to the first i for which the triangular factor has a zero at (i, i): B is then not defined
+ *  @param info  set to 0, or to the first i for which the triangular factor has a zero at (i, i); B is then undefined
  */
 tessera_status tessera_sgels(tessera_layout layout, tessera_op op, int64_t m, int64_t n, int64_t nrhs, float* A,
                              int64_t lda, float* B, int64_t ldb, int64_t* info);
@@ -435,9 +437,9 @@ tessera_status tessera_zgels(tessera_layout layout, tessera_op op, int64_t m, in
 /**@}*/
 
 /**@{*/
-/** Exchanges rows of A, which has n columns: row i, k1 <= i <= k2, with row ipiv(k1 + (i - k1) |incx|), one pair after
- *  another. All are counted from 1. If incx is negative, the last pair comes first; if it is 0, nothing is done. The
- *  calling thread does this. */
+/** Exchanges rows of A, which has n columns: row i (k1 <= i <= k2) with row ipiv(k1 + (i - k1) |incx|), all counted
+ * from 1, one pair after another. If incx is negative, the last pair comes first; if it is 0, nothing is exchanged. The
+ *  calling thread exchanges the rows. */
 tessera_status tessera_slaswp(tessera_layout layout, int64_t n, float* A, int64_t lda, int64_t k1, int64_t k2,
                               const int64_t* ipiv, int64_t incx);
 tessera_status tessera_dlaswp(tessera_layout layout, int64_t n, double* A, int64_t lda, int64_t k1, int64_t k2,
@@ -462,8 +464,8 @@ typedef struct tessera_matrix tessera_matrix;
 tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
                                      tessera_matrix** result);
 
-/** Makes a matrix without memory, whose tiles exist where they are computed. A routine that would read a tile before
- *  anything has written it fails. `tessera_copy_submit` brings values in and out. See <tessera/matrix.hpp>.
+/** Makes a matrix without memory, whose tiles exist only where they are computed. A routine fails if it would read a
+ * tile that has not been written. `tessera_copy_submit` copies values in and out. See <tessera/matrix.hpp>.
  *  @param type    's', 'd', 'c' or 'z'
  *  @param m, n    rows and columns
  *  @param mb, nb  rows and columns of a tile; 0: the library's choice
@@ -471,22 +473,24 @@ tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n
 tessera_status tessera_matrix_create_without_memory(char type, int64_t m, int64_t n, int64_t mb, int64_t nb,
                                                     tessera_matrix** result);
 
-/** Tiles [i0, i1) x [j0, j1) of a matrix, as a new matrix that shares them; it may outlive the first.
- *  @param result  set to the new matrix, or to NULL; to be destroyed like any other */
+/** Makes a new matrix that shares the tiles [i0, i1) x [j0, j1) of a matrix, and may outlive it.
+ *  @param result  set to the new matrix, which must also be destroyed, or to NULL */
 tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                                    tessera_matrix** result);
 
-/** op(matrix), as a new matrix that shares its tiles. A complex matrix that is conjugated without being transposed is
- *  refused, as the BLAS has no such operation.
- *  @param result  as for `tessera_matrix_view` */
+/** Makes a new matrix op(matrix) that shares the tiles. A complex matrix that would be conjugated without being
+ *  transposed is refused, because the BLAS has no such operation.
+ *  @param result  set to the new matrix, which must also be destroyed, or to NULL */
 tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_op op, tessera_matrix** result);
 
-/** Destroys a matrix; NULL is ignored. The last matrix on some tiles waits for their tasks, and copies the tiles to the
- *  caller's memory. Without memory, it does not wait, and each tile is freed after its last task. Within a StarPU task,
- *  the last matrix on some tiles cannot be destroyed: this fails, and the matrix stays valid. */
+/** Destroys a matrix; NULL is ignored. Destroying the last matrix on some tiles waits for their tasks, and copies the
+ *  tiles to the caller's memory. If the matrix has no memory, this does not wait, and each tile is freed after its last
+ *  task. Within a StarPU task, the last matrix on some tiles cannot be destroyed: the call fails, and the matrix stays
+ *  valid. */
 tessera_status tessera_matrix_destroy(tessera_matrix* matrix);
 
-/** Waits for the tasks submitted so far on its tiles, and copies the tiles to the caller's memory, if there is one. */
+/** Waits for the tasks submitted so far on the tiles of a matrix, and copies the tiles to the caller's memory, if any.
+ */
 tessera_status tessera_matrix_wait(const tessera_matrix* matrix);
 
 int64_t tessera_matrix_mt(const tessera_matrix* matrix); /**< tiles in a column */
@@ -499,8 +503,8 @@ struct _starpu_data_state;
  * tile. The tiles of a transposed matrix have the layout of the memory. */
 struct _starpu_data_state* tessera_matrix_handle(const tessera_matrix* matrix, int64_t i, int64_t j);
 
-/** A scope of the calling thread's calls to the routines on matrices, from `tessera_submissions_begin` to
- *  `tessera_submissions_end`. The program can wait for these calls alone and learn of their failures. See
+/** A scope: the calls of one thread to routines on matrices, from `tessera_submissions_begin` to
+ *  `tessera_submissions_end`. The program can wait for these calls alone and see their failures. See
  *  <tessera/submissions.hpp>. */
 typedef struct tessera_submissions tessera_submissions;
 
@@ -508,16 +512,17 @@ typedef struct tessera_submissions tessera_submissions;
  *  @param result  set to the new scope, or to NULL */
 tessera_status tessera_submissions_begin(tessera_submissions** result);
 
-/** Waits until the tasks of all calls made so far in the scope have run. TESSERA_RUNTIME_FAILURE if one has failed. */
+/** Waits until the tasks of all calls made so far in the scope have run. Returns TESSERA_RUNTIME_FAILURE if one of them
+ *  has failed. */
 tessera_status tessera_submissions_wait(tessera_submissions* submissions);
 
 /** Ends a scope. Does not wait: its tasks continue. NULL is ignored. */
 void tessera_submissions_end(tessera_submissions* submissions);
 
 /**@{*/
-/** A routine on matrices of one type: submits tasks and returns. <tessera/blas3.hpp> has the contracts. alpha and beta
- *  point to one element of the matrices' type. Exceptions: alpha and beta of herk and beta of her2k point to one real
- *  number of that precision, a float for c, a double for z. hemm, herk and her2k take complex matrices only. */
+/** The asynchronous routines on matrices of one type, which submit tasks and return. <tessera/blas3.hpp> has the
+ *  contracts. alpha and beta point to one element of the matrices' type, except that alpha and beta of herk and beta of
+ *  her2k point to a real number: a float for c, a double for z. hemm, herk and her2k take only complex matrices. */
 tessera_status tessera_gemm_submit(tessera_op op_a, tessera_op op_b, const void* alpha, const tessera_matrix* A,
                                    const tessera_matrix* B, const void* beta, const tessera_matrix* C);
 tessera_status tessera_gemmt_submit(tessera_uplo uplo, tessera_op op_a, tessera_op op_b, const void* alpha,
@@ -541,76 +546,87 @@ tessera_status tessera_trsm_submit(tessera_side side, tessera_uplo uplo, tessera
                                    const void* alpha, const tessera_matrix* A, const tessera_matrix* B);
 /**@}*/
 
-/** B <- A, of the same size, type and tiles: fills a matrix without memory, or copies it to the caller's memory.
- * Submits tasks and returns. */
+/** B <- A, where both have the same size, type and tiles. Use it to fill a matrix without memory, or to copy it to the
+ * caller's memory. Submits tasks and returns. */
 tessera_status tessera_copy_submit(const tessera_matrix* A, const tessera_matrix* B);
 
-/** The `info` of a factorization on matrices, a value that exists when the factorization has run. */
+/** The `info` of a factorization on matrices. Its value is known when the factorization has run. */
 typedef struct tessera_info tessera_info;
 
-/** Factorizations and solves on matrices of one type: they submit tasks and return. <tessera/lapack.hpp> has the
- *  contracts.
+/** Factorizes a matrix: submits tasks and returns. <tessera/lapack.hpp> has the contract.
  *  @param result  set to the info of the factorization, to be destroyed, or to NULL */
 tessera_status tessera_potrf_submit(tessera_uplo uplo, const tessera_matrix* A, tessera_info** result);
 
-/** As `tessera_potrf_submit`; there is no info. */
+/** Solves with the factor of `tessera_potrf_submit`: submits tasks and returns. <tessera/lapack.hpp> has the contract.
+ */
 tessera_status tessera_potrs_submit(tessera_uplo uplo, const tessera_matrix* A, const tessera_matrix* B);
 
-/** As `tessera_potrf_submit`. */
+/** Factorizes A and solves A X = B: submits tasks and returns. <tessera/lapack.hpp> has the contract.
+ *  @param result  set to the info of the factorization, to be destroyed, or to NULL */
 tessera_status tessera_posv_submit(tessera_uplo uplo, const tessera_matrix* A, const tessera_matrix* B,
                                    tessera_info** result);
 
 /** The pivots of a factorization on matrices. */
 typedef struct tessera_pivots tessera_pivots;
 
-/** LU factorization and solves on matrices of one type, whose tiles have all rows: they submit tasks and return.
- *  <tessera/lapack.hpp> has the contracts.
- *  @param pivots, info  set to those of the factorization, each to be destroyed, or to NULL */
+/** LU factorization with pivoting of a matrix whose tiles have all rows: submits tasks and returns.
+ * <tessera/lapack.hpp> has the contract.
+ *  @param pivots, info  set to the pivots and the info, each to be destroyed, or to NULL */
 tessera_status tessera_getrf_submit(const tessera_matrix* A, tessera_pivots** pivots, tessera_info** info);
 
-/** As `tessera_getrf_submit`, with the pivots of a factorization. */
+/** Solves with the factors and pivots of `tessera_getrf_submit`: submits tasks and returns. <tessera/lapack.hpp> has
+ * the contract. */
 tessera_status tessera_getrs_submit(tessera_op op, const tessera_matrix* A, const tessera_pivots* pivots,
                                     const tessera_matrix* B);
 
-/** As `tessera_getrf_submit`. */
+/** LU factorization with pivoting of A, and solution of A X = B: submits tasks and returns. <tessera/lapack.hpp> has
+ * the contract.
+ *  @param pivots, info  set to the pivots and the info, each to be destroyed, or to NULL */
 tessera_status tessera_gesv_submit(const tessera_matrix* A, const tessera_matrix* B, tessera_pivots** pivots,
                                    tessera_info** info);
 
 /** The growth of a factorization without pivoting on matrices. */
 typedef struct tessera_growth tessera_growth;
 
-/** LU factorization without pivoting, and solves with it, on matrices of one type in square tiles: they submit tasks
- * and return. <tessera/lapack.hpp> has the contracts.
- *  @param growth  set to the growth, to be destroyed, or to NULL. It is not measured if this is NULL
+/** LU factorization without pivoting of a matrix in square tiles: submits tasks and returns. <tessera/lapack.hpp> has
+ * the contract.
+ *  @param growth  set to the growth, to be destroyed, or to NULL. If this pointer is NULL, no growth is measured
  *  @param info    set to the info of the factorization, to be destroyed, or to NULL */
 tessera_status tessera_getrf_nopiv_submit(const tessera_matrix* A, tessera_growth** growth, tessera_info** info);
 
-/** As `tessera_getrf_nopiv_submit`, with the factors; there is no info. */
+/** Solves with the factors of `tessera_getrf_nopiv_submit`: submits tasks and returns. <tessera/lapack.hpp> has the
+ *  contract. */
 tessera_status tessera_getrs_nopiv_submit(tessera_op op, const tessera_matrix* A, const tessera_matrix* B);
 
-/** As `tessera_getrf_nopiv_submit`. */
+/** LU factorization without pivoting of A, and solution of A X = B: submits tasks and returns. <tessera/lapack.hpp> has
+ *  the contract.
+ *  @param growth, info  set as by `tessera_getrf_nopiv_submit` */
 tessera_status tessera_gesv_nopiv_submit(const tessera_matrix* A, const tessera_matrix* B, tessera_growth** growth,
                                          tessera_info** info);
 
 /** Waits for a factorization.
- *  @param value  set to its growth, as of `tessera_dgetrf_nopiv` */
+ *  @param value  set to the growth, as by `tessera_dgetrf_nopiv` */
 tessera_status tessera_growth_wait(const tessera_growth* growth, double* value);
 
 /** Destroys a growth. Does not wait, even if the factorization has not run. NULL is ignored. */
 void tessera_growth_destroy(tessera_growth* growth);
 
-/** Inverses on matrices of one type: they submit tasks and return. <tessera/lapack.hpp> has the contracts.
+/** Inverts a triangular matrix: submits tasks and returns. <tessera/lapack.hpp> has the contract.
  *  @param result  set to the info of the inverse, to be destroyed, or to NULL */
 tessera_status tessera_trtri_submit(tessera_uplo uplo, tessera_diag diag, const tessera_matrix* A,
                                     tessera_info** result);
 
-/** As `tessera_trtri_submit`; there is no info. */
+/** Multiplies a triangular matrix by its adjoint: submits tasks and returns. <tessera/lapack.hpp> has the contract. */
 tessera_status tessera_lauum_submit(tessera_uplo uplo, const tessera_matrix* A);
 
-/** As `tessera_trtri_submit`. */
+/** Inverts a matrix that `tessera_potrf_submit` has factorized: submits tasks and returns. <tessera/lapack.hpp> has the
+ *  contract.
+ *  @param result  set to the info of the inverse, to be destroyed, or to NULL */
 tessera_status tessera_potri_submit(tessera_uplo uplo, const tessera_matrix* A, tessera_info** result);
 
-/** As `tessera_trtri_submit`, with the pivots of a factorization. */
+/** Inverts a matrix that `tessera_getrf_submit` has factorized: submits tasks and returns. <tessera/lapack.hpp> has the
+ *  contract.
+ *  @param result  set to the info of the inverse, to be destroyed, or to NULL */
 tessera_status tessera_getri_submit(const tessera_matrix* A, const tessera_pivots* pivots, tessera_info** result);
 
 /** Exchanges rows of a matrix by the pivots of a factorization: submits tasks and returns. <tessera/lapack.hpp> has the
@@ -621,33 +637,33 @@ tessera_status tessera_laswp_submit(const tessera_matrix* A, const tessera_pivot
 /** The reflectors of a QR factorization on matrices. */
 typedef struct tessera_reflectors tessera_reflectors;
 
-/** QR factorization on a matrix whose tiles have all rows: submits tasks and returns. <tessera/lapack.hpp> has the
- *  contracts of these functions.
- *  @param reflectors  set to those of the factorization, to be destroyed, or to NULL */
+/** QR factorization of a matrix whose tiles have all rows: submits tasks and returns. <tessera/lapack.hpp> has the
+ *  contract, and those of the next three functions.
+ *  @param reflectors  set to the reflectors of the factorization, to be destroyed, or to NULL */
 tessera_status tessera_geqrf_submit(const tessera_matrix* A, tessera_reflectors** reflectors);
 
-/** C <- op(Q) C or C op(Q), with the factorized A and its reflectors. */
+/** C <- op(Q) C or C op(Q), with Q from the factorized A and its reflectors: submits tasks and returns. */
 tessera_status tessera_unmqr_submit(tessera_side side, tessera_op op, const tessera_matrix* A,
                                     const tessera_reflectors* reflectors, const tessera_matrix* C);
 
-/** A <- its first columns of Q, from the factorized A and its reflectors. */
+/** Replaces the factorized A by the first columns of Q, with its reflectors: submits tasks and returns. */
 tessera_status tessera_ungqr_submit(const tessera_matrix* A, const tessera_reflectors* reflectors);
 
-/** B <- X with op(A) X = B, or as near as possible.
+/** Solves least squares problems, with X in place of B: submits tasks and returns.
  *  @param info  set to the info of the factorization, to be destroyed, or to NULL */
 tessera_status tessera_gels_submit(tessera_op op, const tessera_matrix* A, const tessera_matrix* B,
                                    tessera_info** info);
 
 /** Waits for a factorization.
- *  @param type  letter of the matrix's type
- *  @param tau   set to the scalar factors of the reflectors, min(m, n) of them, as of `tessera_dgeqrf` */
+ *  @param type  type of the matrix: 's', 'd', 'c' or 'z'
+ *  @param tau   set to the min(m, n) scalar factors of the reflectors, as by `tessera_dgeqrf` */
 tessera_status tessera_reflectors_wait(const tessera_reflectors* reflectors, char type, void* tau);
 
 /** Destroys reflectors. Does not wait, even if the factorization has not run. NULL is ignored. */
 void tessera_reflectors_destroy(tessera_reflectors* reflectors);
 
 /** Waits for a factorization.
- *  @param ipiv  set to its pivots, min(m, n) of them, as of `tessera_dgetrf` */
+ *  @param ipiv  set to the min(m, n) pivots, as by `tessera_dgetrf` */
 tessera_status tessera_pivots_wait(const tessera_pivots* pivots, int64_t* ipiv);
 
 /** Returns the StarPU handle of the pivots of panel k, counted from 0, for the program's own tasks; NULL if there is no
@@ -658,7 +674,7 @@ struct _starpu_data_state* tessera_pivots_handle(const tessera_pivots* pivots, i
 void tessera_pivots_destroy(tessera_pivots* pivots);
 
 /** Waits for a factorization.
- *  @param value  set to its info, as of `tessera_dpotrf` */
+ *  @param value  set to the info of the factorization, as by `tessera_dpotrf` */
 tessera_status tessera_info_wait(const tessera_info* info, int64_t* value);
 
 /** Returns the StarPU handle of an info, a variable of type int64_t, for the program's own tasks. */

@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// All of Tessera in one process. <tessera/distributed.hpp> is what needs MPI.
+/// All headers of Tessera except <tessera/distributed.hpp>, which needs MPI.
 
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>

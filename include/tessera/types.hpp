@@ -18,13 +18,13 @@ namespace tessera {
 /// Sizes, leading dimensions and indices, in elements. Always 64 bits wide.
 using Index = std::int64_t;
 
-/// What is done with an operand before it is used. The values are those of the Fortran BLAS.
+/// How an operand is used: as it is stored, transposed, or conjugate-transposed. The values are the Fortran BLAS's.
 enum class Op : char { NoTrans = 'N', Trans = 'T', ConjTrans = 'C' };
 
 /// Which triangle of a matrix is used, diagonal included. The other triangle is neither read nor written.
 enum class Uplo : char { Lower = 'L', Upper = 'U' };
 
-/// The side of the other factor on which the symmetric or triangular matrix A stands.
+/// Whether the symmetric or triangular matrix A is the left or the right factor of the product.
 enum class Side : char { Left = 'L', Right = 'R' };
 
 /// Whether the diagonal of a triangular matrix is read, or assumed to be all ones.

@@ -10,11 +10,11 @@ namespace tessera::algorithms {
 
 /// A = L Lᴴ, where L replaces the lower triangle of A.
 ///
-/// The factorization is left-looking: each tile receives all its updates and then becomes final before the next tile
-/// starts. So a tile arrives just before its first update, and is written back while other tiles are computed.
-/// Submission order, which is also priority order, goes down one tile column after another. The next diagonal tile is
-/// an exception: it is submitted as soon as the tile on its left is complete, because its factorization hardly fills a
-/// GPU and the whole next column waits for it.
+/// The factorization is left-looking: each tile receives all its updates and is then final before the next tile starts.
+/// A tile thus arrives just before its first update, and is written back while other tiles are computed. The order of
+/// submission, which is also the order of priorities, goes down one tile column after another. The next diagonal tile
+/// is an exception: it is submitted as soon as the tile on its left is complete, because its factorization does not
+/// fill a GPU, and the whole next column waits for it.
 template <typename Sink>
 void potrf(tile::Ops<Sink>& to, const tile::LowerView& A, codelets::InfoValue* info) {
   using Divisor = typename tile::Ops<Sink>::Divisor;

@@ -12,24 +12,24 @@
 /// Parts of a result that CPU cores compute in parallel with the GPUs. Owner numbers count GPUs first, then cores.
 namespace tessera::algorithms {
 
-/// The core that owns part n, if parts are dealt out in turn.
+/// The core that owns part n, if parts are assigned round-robin.
 inline int core_owner(Index n, const detail::Machine& machine) {
   return machine.gpu_count() + static_cast<int>(n % std::ssize(machine.sharing_cores));
 }
 
-/// Assigns the last tile columns of a matrix to the cores, round-robin. The columns are independent, so no core waits
-/// for another worker.
+/// Assigns the last tile columns of a matrix to the cores, round-robin. The columns are independent of each other, so
+/// no core waits for another worker.
 class CoreColumns {
  public:
-  /// @param columns  number of all tile columns
-  /// @param count    number of columns for cores
+  /// @param columns  total number of tile columns
+  /// @param count    number of tile columns for cores
   /// @param machine  must outlive this object
   CoreColumns(Index columns, Index count, const detail::Machine& machine)
       : first_(columns - count), machine_(machine) {}
 
-  Index first() const noexcept { return first_; }  ///< the first column for cores, or the number of all columns
+  Index first() const noexcept { return first_; }  ///< the first column for cores, or the number of columns
 
-  /// The owner of a column; -1: left to the GPUs.
+  /// The core that owns a column; -1 if the GPUs compute it.
   int of(Index column) const noexcept { return column < first_ ? -1 : core_owner(column - first_, machine_); }
 
  private:
@@ -43,7 +43,7 @@ class CoreTiles {
   CoreTiles() = default;
 
   /// @param order  all steps of the result, which has `mt` rows of tiles
-  /// @param count  number of tiles for cores
+  /// @param count  number of tiles to assign to cores
   CoreTiles(const std::vector<Step>& order, Index mt, Index count, const detail::Machine& machine) : mt_(mt) {
     if (count == 0) return;
     for (auto step = order.rbegin(); step != order.rend() && count > 0; ++step) {
@@ -55,7 +55,7 @@ class CoreTiles {
     }
   }
 
-  /// The owner of a step's tile; -1: left to the GPUs.
+  /// The core that owns a step's tile; -1 if the GPUs compute it.
   int of(const Step& step) const {
     const auto tile = static_cast<std::size_t>(step.i + step.j * mt_);
     return tile < owners_.size() ? owners_[tile] : -1;

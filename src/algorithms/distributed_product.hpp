@@ -19,7 +19,7 @@
 #include "tiling/process_blocks.hpp"
 
 /// A product distributed over many processes, in blocks of C and chunks of the sum, after Hérault et al. Each process
-/// handles its own tasks, and the tiles of A and B that it has or needs.
+/// submits its own tasks, and handles only tiles of A and B that it owns or needs.
 namespace tessera::algorithms {
 
 /// Tiles [begin, end).
@@ -67,7 +67,7 @@ class BlockOwners {
   TileRange rows_, columns_;
 };
 
-/// The tiles of A and B that this process has or needs for a chunk.
+/// The tiles of A and B that this process owns or needs for a chunk.
 class ChunkInputs {
  public:
   explicit ChunkInputs(sinks::Exchange& exchange) : exchange_(exchange) {}
@@ -87,7 +87,7 @@ class ChunkInputs {
     });
   }
 
-  /// The first term for which this process has a tile, or 0.
+  /// The first term for which this process owns a tile, or 0.
   Index first_own() const {
     const auto own = std::ranges::find(tiles_, exchange_.processes().rank(), &Tile::owner);
     return own == tiles_.end() ? 0 : own->k;
@@ -129,8 +129,8 @@ struct OwnedTile {
   int owner;
 };
 
-/// The tiles of a block that a process owns, from the last column to the first. If the grid of GPUs has one row, its
-/// columns are dealt out. The columns left over then come first, so the GPUs load less.
+/// The tiles of a block that a process owns, from the last column to the first. If the grid of GPUs has one row, the
+/// block's columns are dealt to the GPUs. The columns left over then come first, which reduces the GPUs' loads.
 inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const std::vector<Index>& columns,
                                           detail::OwnerGrid gpus, const Owners& owners) {
   const detail::DealtColumns dealt(gpus.q, std::ssize(rows), std::ssize(columns));
@@ -143,8 +143,8 @@ inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const 
   return tiles;
 }
 
-/// Exists while the tasks that write a block of C are submitted. It marks the block's tiles as planned, because the
-/// block may fill more of a GPU's memory than the policy allows incomplete results to fill.
+/// Marks the tiles of a block of C as planned while its tasks are submitted. The policy then lets the block fill more
+/// of a GPU's memory than other incomplete results may.
 class PlannedBlock {
  public:
   PlannedBlock(const detail::Session& session, const tile::Stored& C, const std::vector<OwnedTile>& tiles) {
@@ -168,12 +168,12 @@ class PlannedBlock {
 /// C ← α A B + β C for distributed matrices.
 /// @param gpus        the grid of GPUs of a process; with one row, each GPU computes whole columns where there are
 ///                    enough
-/// @param holds_back  whether inputs wait for the barrier and are released chunk by chunk; A and B then share no tiles
 /// @param product     its terms
 /// @param terms       number of terms of each sum
+/// @pre  if inputs are held back, and thus released chunk by chunk, A and B share no tiles
 inline void accumulate_in_chunks(const detail::Session& session, const detail::ProcessBlocks& blocks,
-                                 detail::OwnerGrid gpus, bool holds_back, const Product& product, Index terms,
-                                 const tile::Stored& C, Number beta) {
+                                 detail::OwnerGrid gpus, const Product& product, Index terms, const tile::Stored& C,
+                                 Number beta) {
   if (beta == 0) beta = 0;  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const auto& share = C.grid().share();
   const auto owners = tile::owners(session, gpus, C, Part::All);
@@ -183,7 +183,7 @@ inline void accumulate_in_chunks(const detail::Session& session, const detail::P
   };
   sinks::Submitter submitter(session, C);
   tile::Ops<sinks::Submitter> to(session.machine(), submitter, C.type());
-  sinks::ChunkBarrier barrier(submitter, blocks.ahead, holds_back ? blocks.count() : 0);
+  sinks::ChunkBarrier barrier(submitter, blocks.ahead, blocks.holds_back ? blocks.count() : 0);
   for (Index j0 = 0; j0 < C.nt(); j0 += columns)
     for (Index i0 = 0; i0 < C.mt(); i0 += rows) {
       const BlockOwners block(C, part(i0, rows, C.mt()), part(j0, columns, C.nt()));
@@ -201,16 +201,15 @@ inline void accumulate_in_chunks(const detail::Session& session, const detail::P
             b.add(product.B(k, j).handle, k - k0, block.in_my_column(j) && !my_rows.empty(),
                   [&](auto visit) { block.for_each_of_column(j, visit); });
         }
-        const bool a_comes = j0 == 0 || (holds_back && blocks.a_returns()),
-                   b_comes = i0 == 0 || (holds_back && blocks.b_returns());
+        const bool a_comes = j0 == 0 || blocks.a_returns(), b_comes = i0 == 0 || blocks.b_returns();
         std::vector<tile::Access> new_inputs;
         for (const auto& [inputs, come] : {std::pair{&a, a_comes}, {&b, b_comes}})
           if (come) std::ranges::copy(inputs->accesses(), std::back_inserter(new_inputs));
         barrier.begin(std::move(new_inputs));
         a.travel(submitter.priority());
         b.travel(submitter.priority());
-        // Terms are added in the order in which their tiles arrive. Nothing has arrived at the start, so each process
-        // begins with one of the terms sent first whose tiles of B it owns.
+        // Terms are added in the order in which their tiles arrive. At the start nothing has arrived, so each process
+        // begins with a term that is sent first and whose tiles of B it owns.
         const Index sent_first = i0 == 0 && j0 == 0 && k0 == 0 ? std::min<Index>(share.p, chunk.end) : 0,
                     turn = b.first_own();
         for (Index s = 0; s < chunk.end - chunk.begin; s++)
@@ -220,8 +219,8 @@ inline void accumulate_in_chunks(const detail::Session& session, const detail::P
             product(to, Step{i, j, k, k0 + s, false}, first ? beta : Number(1), tile::tile_of(C, i, j, owner));
           }
         barrier.end();
-        if (holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();
-        if (holds_back && (blocks.b_returns() || i0 + rows >= C.mt())) b.forget();
+        if (blocks.holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();
+        if (blocks.holds_back && (blocks.b_returns() || i0 + rows >= C.mt())) b.forget();
       }
     }
 }

@@ -9,8 +9,8 @@
 /// The inverse of a triangle, and its product with its adjoint. Together they invert a matrix given its Cholesky
 /// factor: A⁻¹ = L⁻ᴴ L⁻¹.
 ///
-/// Both are left-looking, row by row: each tile receives all its terms before the next one. A tile is overwritten only
-/// when no later tile needs its old value. Only GPUs need a temporary tile for each diagonal tile.
+/// Both are left-looking, row by row: each tile receives all its terms before the next tile. A tile is overwritten only
+/// when no later tile needs its old value. Temporary tiles are needed only on GPUs, one for each diagonal tile.
 namespace tessera::algorithms {
 
 /// Finds the first zero on the diagonal of L.
@@ -19,8 +19,8 @@ void find_zeros(tile::Ops<Sink>& to, const tile::LowerView& L, codelets::InfoVal
   for (Index k = 0; k < L.nt(); k++) to.find_zero(L(k, k), 0, L.first_row(k), info);
 }
 
-/// L ← W = L⁻¹: for i > k, W(i, k) = −L(i, i)⁻¹ Σ L(i, j) W(j, k) over k ≤ j < i. The diagonal tiles divide all others
-/// before they are inverted themselves, so the term j = k is L(i, k) L(k, k)⁻¹.
+/// L ← W = L⁻¹: for i > k, W(i, k) = −L(i, i)⁻¹ Σ L(i, j) W(j, k) over k ≤ j < i. Each diagonal tile is applied to all
+/// other tiles before it is inverted itself, so the term j = k is L(i, k) L(k, k)⁻¹.
 template <typename Sink>
 void trtri(tile::Ops<Sink>& to, const tile::LowerView& L, Diag diag) {
   std::vector<typename tile::Ops<Sink>::Divisor> divisors;

@@ -20,12 +20,12 @@ void finish_rows(PanelOps<Sink>& to, Index k) {
   for (Index j = 0; j < k; j++) to.exchange(j, std::max(j + 1, begin), k + 1);
 }
 
-/// A = P⁻¹ L U, right-looking: as soon as a panel is factorized, it updates all later panels, beginning with the next
-/// one. Rows of tiles that have become final are written back during the next steps.
+/// A = P⁻¹ L U, right-looking: as soon as a panel is factorized, it updates all later panels, starting with the next.
+/// Rows of tiles that are final are written back during the next steps.
 ///
-/// The first panels are an exception: they are factorized while A is still arriving. Few columns can be updated then,
-/// so each column that has arrived gets as many updates as possible. Some of these updates run while the next panel is
-/// being factorized.
+/// The first panels are an exception, because they are factorized while A is still arriving. Few columns can be updated
+/// at that time, so each column that has arrived gets as many updates as possible. Some of these updates run while the
+/// next panel is factorized.
 template <typename Sink>
 void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
   const PanelTimes times(to);
@@ -37,7 +37,7 @@ void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
   const auto update_up_to = [&](Index end, Index j) {
     for (auto& k = updated(j); k < end; k++) to.update(k, j, of(k));
   };
-  const auto factorize = [&](Index j, Index arrived) {  // panel j, while the panel before it updates others
+  const auto factorize = [&](Index j, Index arrived) {  // factorizes panel j while the previous panel updates others
     const auto beside = j > 0 ? times.panels_beside(j - 1, j, arrived) : std::vector<Index>{};
     for (const auto i : beside) {
       update_up_to(j - 1, i);
@@ -63,8 +63,8 @@ void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
   }
 }
 
-/// The same, left-looking. Exchanges by later panels come last, because updates need L with its rows as they were when
-/// its panel was factorized.
+/// A = P⁻¹ L U, left-looking. Exchanges by later panels come last, because updates need the rows of L in the order that
+/// they had when their panel was factorized.
 /// @param together  see `left_looking`
 template <typename Sink>
 void getrf_out_of_core(PanelOps<Sink>& to, Index together, codelets::InfoValue* value) {
@@ -78,7 +78,7 @@ void getrf_out_of_core(PanelOps<Sink>& to, Index together, codelets::InfoValue* 
 }
 
 /// B ← op(A)⁻¹ B, given the factors of A.
-/// @param B  its rows are cut into tiles like those of A
+/// @param B  its rows are cut into the same tiles as those of A
 template <typename Sink>
 void getrs(PanelOps<Sink>& to, Op op, const tile::Stored& B) {
   const Index count = to.pivoted();

@@ -15,16 +15,16 @@
 
 namespace tessera::algorithms {
 
-/// Replaces the factors P A = L U, in panels of full height, by the inverse A⁻¹ = X P, where X L = U⁻¹. U is inverted,
-/// X is computed from the last panel to the first, and finally the columns of X are exchanged.
+/// Replaces the factors P A = L U, in panels of full height, by the inverse A⁻¹ = X P, where X L = U⁻¹. First U is
+/// inverted, then X is computed from the last panel to the first, and finally the columns of X are exchanged.
 ///
-/// Both sums are left-looking: each panel receives all its terms before the next one.
+/// Both sums are left-looking: each panel receives all its terms before the next panel.
 /// @tparam Sink  see tile::Ops
 template <typename Sink>
 class LuInverse {
  public:
   /// @param A     as stored, n×n, in panels
-  /// @param gpus  number of GPUs that own the panels in turn, if the session assigns owners
+  /// @param gpus  number of GPUs that own the panels round-robin, if the session assigns owners
   LuInverse(const detail::Session& session, Sink& sink, int gpus, const tile::Stored& A)
       : sink_(sink), to_(session.machine(), sink, A.type()), A_(A), gpus_(session.machine().has_owners() ? gpus : 0),
         blocked_(tile::is_blocked(session, A.tile_n(0))), has_gpus_(session.machine().has_cuda()) {}
@@ -34,7 +34,7 @@ class LuInverse {
     for (Index k = 0; k < A_.nt(); k++) to_.find_zero(panel(k), first(k), first(k), value);
   }
 
-  /// U ← U⁻¹. Each panel is multiplied by the inverse of the part on its left, and divided by its triangle.
+  /// U ← U⁻¹. Each panel is multiplied by the inverse of the part on its left, then by the inverse of its own triangle.
   void invert() {
     for (Index j = 0; j < A_.nt(); j++) {
       for (Index k = 0; k < j; k++) {
@@ -48,8 +48,8 @@ class LuInverse {
     }
   }
 
-  /// X ← U⁻¹ L⁻¹, from the last panel to the first. From panel j, the product of the later panels of X with their part
-  /// of L(·, j) is subtracted, and the result is divided by L(j, j).
+  /// X ← U⁻¹ L⁻¹, from the last panel to the first. Panel j is reduced by the products of the later panels of X with
+  /// their parts of L(·, j), and then divided by L(j, j).
   void solve() {
     for (Index j = A_.nt() - 1; j >= 0; j--) {
       auto L = panel(j);
@@ -65,13 +65,13 @@ class LuInverse {
     }
   }
 
-  /// The task that writes `info`. Call this after `solve`: the first panel depends on all others.
+  /// Submits the task that writes `info`. Call this after `solve`, because the first panel depends on all others.
   void outcome(starpu_data_handle_t info, codelets::InfoValue* value) { to_.outcome(panel(0), info, value); }
 
-  /// Exchanges columns, in the reverse order of the row exchanges: those of panel j with each panel on its right, and
-  /// then within itself. Exchanges with different panels have no column in common, so their order does not matter. An
-  /// exchange within the panel swaps column i with a later one. Exchanges of earlier columns with other panels do not
-  /// touch these columns, so it may follow them.
+  /// Exchanges columns, in the reverse order of the row exchanges: columns of panel j with those of each panel on its
+  /// right, and then within panel j. Exchanges with different panels have no column in common, so their order does not
+  /// matter. An exchange within the panel swaps column i with a later column. It may follow the exchanges of earlier
+  /// columns with other panels, because these do not touch the two columns.
   void exchange(const detail::PivotTiles& pivots) {
     for (Index j = A_.nt() - 1; j >= 0; j--) {
       Index begin = j + 1;
@@ -112,7 +112,7 @@ class LuInverse {
                  panel(j).owner);
   }
 
-  /// Exchanges columns of panel j with panels [begin, end), and also within panel j if these are the last panels.
+  /// Exchanges columns of panel j with those of panels [begin, end), and within panel j if these are the last panels.
   void exchange(const detail::PivotTiles& pivots, Index j, Index begin, Index end) {
     std::vector<tile::Access> accesses{{pivots.handle(j), STARPU_R}, access(j, STARPU_RW)};
     for (Index k = begin; k < end; k++) accesses.push_back(access(k, STARPU_RW));

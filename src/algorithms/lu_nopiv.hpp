@@ -11,14 +11,14 @@ namespace tessera::algorithms {
 /// Where to report the growth of a factorization, if requested.
 struct MeasuredGrowth {
   codelets::GrowthValue* value = nullptr;
-  starpu_data_handle_t handle = nullptr;  ///< of an existing std::int64_t
+  starpu_data_handle_t handle = nullptr;  ///< an existing std::int64_t
 };
 
 /// A = L U on square tiles, without pivoting.
 ///
-/// The order is that of `potrf`, with a row of U for each column of L: left-looking, and the next diagonal tile is
-/// submitted as soon as the tiles above it and on its left are complete.
-/// @param unit  the factor with a unit diagonal, of A as stored
+/// The order is that of `potrf`, with a row of U for each column of L. It is left-looking, and the next diagonal tile
+/// is submitted as soon as the tiles above it and on its left are complete.
+/// @param unit  which factor has a unit diagonal, for A as stored
 template <typename Sink>
 void getrf_nopiv(tile::Ops<Sink>& to, const tile::FullView& A, Uplo unit, codelets::InfoValue* info,
                  const MeasuredGrowth& growth) {

@@ -18,13 +18,13 @@
 namespace tessera::algorithms {
 
 /// The operations of an LU factorization with partial pivoting, and of the solves that use it. They work on panels. A
-/// panel is a column of tiles, and a step changes only its last tiles. A tile is as wide as a panel and may be several
-/// times as tall.
+/// panel is a column of tiles, and a step changes only the last tiles of a panel. A tile is as wide as a panel and may
+/// be several times as tall.
 /// @tparam Sink  see tile::Ops
 template <typename Sink>
 class PanelOps {
  public:
-  using Inverses = typename Sink::Temporary;  ///< of the diagonal blocks of L; empty where they are not used
+  using Inverses = typename Sink::Temporary;  ///< inverses of the diagonal blocks of L; empty if they are not used
 
   /// @param A     as stored, in panels
   /// @param gpus  number of GPUs that own the panels in turn, if the session assigns owners
@@ -62,7 +62,7 @@ class PanelOps {
     return inverses;
   }
 
-  /// The same, while panel `before` updates the panels `others` on the GPU of panel k.
+  /// Factorizes panel k while panel `before` updates the panels `others` on the GPU of panel k.
   Inverses factorize_beside(Index k, Index before, const Inverses& of_before, const std::vector<Index>& others,
                             codelets::InfoValue* value) {
     std::vector<tile::Access> accesses;
@@ -83,7 +83,7 @@ class PanelOps {
     return inverses;
   }
 
-  /// Updates panel j by panel k.
+  /// Updates panel j with panel k.
   void update(Index k, Index j, const Inverses& inverses) {
     std::vector<tile::Access> accesses;
     add_tiles(accesses, A_, k, row_of(k), A_.mt(), STARPU_R);
@@ -95,7 +95,7 @@ class PanelOps {
                  owner(j));
   }
 
-  /// Exchanges rows of panel j by the pivots of panels [begin, end).
+  /// Exchanges rows of panel j according to the pivots of panels [begin, end).
   void exchange(Index j, Index begin, Index end) { exchange(A_, j, begin, end); }
   void exchange(const tile::Stored& X, Index j, Index begin, Index end) {
     exchanges_.exchange(X, j, begin, end, owner(j));
@@ -108,7 +108,7 @@ class PanelOps {
     return A_.mt() == 1 ? 0 : row_of(k) * A_.mb() / pivots_.panel();
   }
 
-  /// A step of a solve with panel k on column j of B, whose rows are cut into tiles like those of A.
+  /// Applies panel k to column j of B, as one step of a solve. The rows of B are cut into the same tiles as those of A.
   void solve(Uplo uplo, Op op, Index k, const tile::Stored& B, Index j) {
     const bool upper = uplo == Uplo::Upper;
     const Index begin = upper ? 0 : row_of(k), end = upper ? row_of(k) + 1 : A_.mt();
@@ -133,13 +133,13 @@ class PanelOps {
   }
 
  private:
-  /// Tiles [begin, end) of column j of X.
+  /// Adds tiles [begin, end) of column j of X.
   void add_tiles(std::vector<tile::Access>& accesses, const tile::Stored& X, Index j, Index begin, Index end,
                  starpu_data_access_mode mode) const {
     for (Index i = begin; i < end; i++) accesses.push_back({X.handle(i, j), mode});
   }
 
-  /// Adds panel k, its pivots and, if updates use them, the inverses of its diagonal blocks, which are returned.
+  /// Adds panel k, its pivots and, if updates use them, the inverses of its diagonal blocks. Returns these inverses.
   Inverses add_factorized(std::vector<tile::Access>& accesses, Index k) const {
     add_tiles(accesses, A_, k, row_of(k), A_.mt(), STARPU_RW);
     accesses.push_back({pivots_.handle(k), STARPU_W});
@@ -162,7 +162,7 @@ class PanelOps {
     return args;
   }
 
-  Index first(Index k) const { return k * pivots_.panel(); }                     ///< row and column of the matrix
+  Index first(Index k) const { return k * pivots_.panel(); }  ///< row and column of the matrix at which panel k begins
   Index row_of(Index k) const { return A_.mt() == 1 ? 0 : first(k) / A_.mb(); }  ///< tile row of the diagonal block
   int first_in_tile(Index k) const { return static_cast<int>(first(k) - row_of(k) * A_.mb()); }
   int tiles_from(Index row) const { return static_cast<int>(A_.mt() - row); }

@@ -10,14 +10,14 @@
 
 namespace tessera::algorithms {
 
-/// All terms of the tiles of an mt×nt result with kt terms per tile, in submission order, for a call in panels.
+/// All terms of the tiles of an mt×nt result with kt terms per tile, in the order of submission, for a call in panels.
 ///
-/// While A arrives, each GPU grows its first `ahead` panels together. If each of these needs its own tile of B, it
-/// begins when its share of A has arrived. The GPU thus computes while the links carry A, and B does not delay A.
-/// Afterwards one tile after another is completed, in growing squares, so each tile of A and B is combined with all
-/// earlier ones.
+/// While A arrives, each GPU computes its first `ahead` panels simultaneously. If each of these panels needs its own
+/// tile of B, the panel begins when its share of A has arrived. In this way the GPU computes while the links carry A,
+/// and B does not delay A. Afterwards, tiles are completed one after another in growing squares, so each tile of A and
+/// B is combined with all earlier ones.
 ///
-/// GPUs own columns of C, or rows if each GPU has several, and each GPU follows this order on the tiles that it owns.
+/// GPUs own columns of C, or rows if each GPU has several. Each GPU follows this order for the tiles that it owns.
 ///
 /// All sums are deferred: C arrives while they are computed.
 inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const detail::Panels& panels, const Owners& owners) {
@@ -29,7 +29,7 @@ inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const detail:
     for (Index i = 0; i < mt; i++)
       for (Index s = 0; s < kt; s++) steps.push_back({i, j, owners.term(i, j, s, kt), s, true});
   std::ranges::stable_sort(steps, {}, [&](const Step& step) {
-    const Index row = step.i / p, panel = step.j / q;  // numbered within each GPU
+    const Index row = step.i / p, panel = step.j / q;  // counted within each GPU
     const bool first = row == 0 && panel < ahead;
     const Index begin = panels.columns > 1 ? 0 : panel * kt / ahead;
     if (first) return std::tuple(Index{0}, std::max(step.term, begin));
@@ -43,8 +43,8 @@ struct PanelStep {
   Index j, s;
 };
 
-/// The steps, in submission order, of a call that combines each panel of the result with each panel of A in one task.
-/// The first `ahead` panels of each GPU advance together as A arrives; then one panel follows another.
+/// The steps, in the order of submission, of a call that combines each panel of the result with each panel of A in one
+/// task. The first `ahead` panels of each GPU advance together as A arrives; then panels follow one after another.
 inline std::vector<PanelStep> panel_steps(Index panels, Index steps, Index ahead, Index gpus) {
   std::vector<PanelStep> order;
   order.reserve(static_cast<std::size_t>(panels * steps));
@@ -53,7 +53,7 @@ inline std::vector<PanelStep> panel_steps(Index panels, Index steps, Index ahead
   std::ranges::stable_sort(order, {}, [&](const PanelStep& step) {
     const Index panel = step.j / gpus;
     if (panel >= ahead) return std::tuple(panel, Index{0});
-    return std::tuple(Index{0}, std::max(step.s, panel * steps / ahead));  // when its share of A has arrived
+    return std::tuple(Index{0}, std::max(step.s, panel * steps / ahead));  // its share of A has arrived
   });
   return order;
 }

@@ -9,23 +9,23 @@
 namespace tessera::algorithms {
 
 /// The number of panels at the start of a right-looking factorization that update each column while the next column is
-/// still arriving. Few columns can be updated then, so each should get as many updates as possible.
+/// still arriving. Few columns can be updated at that time, so each column should get as many updates as possible.
 /// @param to       has panels(), are_owned(), bytes(k), and update_flops(k, j)
-/// @param factors  number of panels that are factorized
+/// @param factors  number of panels to factorize
 template <typename Ops>
 Index first_panels(const Ops& to, Index factors) {
-  constexpr Index most = 4, without_gpus = 8;  // at most this fraction of all panels
-  constexpr double flops_of_byte = 1000;       // flops of an H100 while its link transfers a byte
+  constexpr Index most = 4, without_gpus = 8;  // divisors of the number of panels: at most this fraction of them
+  constexpr double flops_of_byte = 1000;       // flops of an H100 per byte that its link transfers
   const Index all = to.panels();
   if (!to.are_owned() || all < 2) return std::min(factors, std::max<Index>(1, all / without_gpus));
   const double wanted = std::round(to.bytes(1) * flops_of_byte / std::max(to.update_flops(0, 1), 1.0));
   return std::min(factors, std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, all / most)));
 }
 
-/// A left-looking factorization, for an A that does not fit into the memory of the GPUs: each panel arrives, is updated
-/// by all panels before it, and is factorized.
-/// @param together   size of a group of panels: each earlier panel is fetched once per group, and updates all of it
-/// @param update     (k, j): updates panel j by panel k
+/// A left-looking factorization, for an A that does not fit into the memory of the GPUs. Each panel arrives, is updated
+/// by all previous panels, and is factorized.
+/// @param together   number of panels in a group: each earlier panel is fetched once per group, and updates all of it
+/// @param update     (k, j): updates panel j with panel k
 /// @param factorize  (j): factorizes panel j
 template <typename Update, typename Factorize>
 void left_looking(Index all, Index factors, Index together, Update update, Factorize factorize) {

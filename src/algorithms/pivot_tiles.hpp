@@ -13,7 +13,7 @@ namespace tessera::detail {
 
 class Session;
 
-/// The pivots of a factorization, in one tile per panel that has pivots.
+/// The pivots of a factorization: one tile for each panel that has pivots.
 class PivotTiles {
  public:
   /// @param m, n   dimensions of the matrix
@@ -26,7 +26,7 @@ class PivotTiles {
   /// Waits for the pivots and returns them as 1-based rows of the matrix.
   std::vector<Index> wait() const;
 
-  Index panels() const noexcept { return static_cast<Index>(tiles_.size()); }  ///< number of panels with pivots
+  Index panels() const noexcept { return static_cast<Index>(tiles_.size()); }  ///< number of panels that have pivots
   Index panel() const noexcept { return panel_; }
   Index rows() const noexcept { return m_; }
   Index columns() const noexcept { return n_; }

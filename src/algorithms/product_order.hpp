@@ -15,31 +15,31 @@
 #include "tiling/region.hpp"
 #include "tiling/split.hpp"
 
-/// The order in which the terms of the sums that make up the tiles of a result are submitted.
+/// The order in which the terms of the tiles of a result are submitted. Each tile is a sum of terms.
 namespace tessera::algorithms {
 
 using detail::Part;
 using detail::Region;
 using tile::Owners;
 
-/// One term of the sum that makes up tile (i, j).
+/// One term of the sum for tile (i, j).
 struct Step {
   Index i, j;
   Index k;        ///< index of the input tiles in the sum
-  Index term;     ///< number of terms of (i, j) submitted before this term
+  Index term;     ///< number of terms of (i, j) submitted earlier
   bool deferred;  ///< whether the sum starts from zero and β C is added at its end
 };
 
-/// A block size, a multiple of `gpus`, that cuts `tiles` into blocks of about equal size. It is for tiles that cannot
-/// be distributed evenly: a small last block would leave too few tiles to steal for GPUs that run out of work.
+/// A block size, a multiple of `gpus`, that cuts `tiles` into blocks of about equal size. Use it for tiles that cannot
+/// be distributed evenly: GPUs that run out of work would find too few tiles to steal in a small last block.
 inline Index even_blocks(Index tiles, Index block, int gpus) {
   if (tiles == 0) return block;
   const Index each = detail::divide_up(tiles, detail::divide_up(tiles, block));
   return detail::divide_up(each, gpus) * gpus;
 }
 
-/// The last part of each sum, which a GPU computes tile by tile so that results leave one after another. The terms
-/// before it let the links get ahead of the computation. If a sum has only two terms, both belong to this part.
+/// The last fraction of each sum, which a GPU computes tile by tile, so that results leave one after another. The terms
+/// before it let the links get ahead of the computation. If a sum has only two terms, both belong to this fraction.
 constexpr double finished_tile_by_tile = 0.75;
 
 namespace order {
@@ -47,13 +47,13 @@ namespace order {
 /// A tile of a block of C.
 struct Tile {
   Index i, j;
-  Index row, column;  ///< in the block, counting only tiles of the same owner
-  /// The order of the smallest square that starts at the owner's first tile in the block and contains this tile. It
-  /// counts only tiles of that owner [elements].
+  Index row, column;  ///< position in the block, counting only tiles of the same owner
+  /// The order [elements] of the smallest square that starts at the owner's first tile in the block and contains this
+  /// tile. Only tiles of that owner count.
   Index square;
 };
 
-/// The tiles of a block that belong to the region, column by column.
+/// The tiles of a block that belong to the region, listed by columns.
 inline std::vector<Tile> tiles_of_block(Index i0, Index j0, Index i_end, Index j_end, Region region,
                                         detail::OwnerGrid grid, detail::TileExtents tile) {
   std::vector<Tile> tiles;
@@ -66,14 +66,14 @@ inline std::vector<Tile> tiles_of_block(Index i0, Index j0, Index i_end, Index j
   return tiles;
 }
 
-/// Layer by layer: term `begin` of all tiles, then the next term of all tiles, up to term `end`.
+/// Visits layer by layer: term `begin` of all tiles, then the next term of all tiles, up to term `end`.
 template <typename Visit>
 void layers(std::span<const Tile> tiles, Index begin, Index end, Visit visit) {
   for (Index s = begin; s < end; s++)
     for (const auto& tile : tiles) visit(tile, s);
 }
 
-/// The first `terms` terms of all tiles in shells of a cube that grows in rows, columns and terms at once.
+/// Visits the first `terms` terms of all tiles in shells of a cube that grows in rows, columns and terms at once.
 /// @param depth  growth of the cube in its third dimension per term [elements]
 template <typename Visit>
 void shells(const std::vector<Tile>& tiles, Index terms, Index depth, Visit visit) {
@@ -94,7 +94,7 @@ void shells(const std::vector<Tile>& tiles, Index terms, Index depth, Visit visi
   }
 }
 
-/// Terms `begin` up to `end`, completing one tile of each owner after another, in growing squares.
+/// Visits terms `begin` up to `end`, and completes the tiles of each owner one after another, in growing squares.
 template <typename Visit>
 void tile_after_tile(std::vector<Tile> tiles, Index begin, Index end, Visit visit) {
   const auto place = [](const Tile& tile) { return std::tuple(tile.square, tile.row, tile.column); };
@@ -108,24 +108,24 @@ void tile_after_tile(std::vector<Tile> tiles, Index begin, Index end, Visit visi
 
 }  // namespace order
 
-/// Calls visit(step) for all terms of the tiles of a region of an mt×nt result with kt terms per tile, in submission
-/// order, one block of C after another. It sorts tiles instead of terms, so the first of many tasks can run while the
-/// others are submitted.
+/// Calls visit(step) for all terms of the tiles of a region of an mt×nt result with kt terms per tile, in the order of
+/// submission, one block of C after another. It sorts tiles instead of terms, so the first of many tasks can run while
+/// the others are submitted.
 ///
 /// If the GPUs have no memory for the inputs of a whole block, the traversal goes down one column of blocks and up the
 /// next, and every other block takes its terms from last to first. A block of a full matrix thus begins with the inputs
-/// that the block before it used last, which the GPUs still hold.
+/// that the previous block used last, which the GPUs still hold.
 ///
-/// The loop over the sum is outermost for the first terms of a block: all its tiles grow together, and each loaded
-/// input tile serves a whole row or column of them.
+/// For the first terms of a block, the loop over the sum is outermost: all tiles of the block grow together, and each
+/// loaded input tile serves a whole row or column of them.
 ///
-/// No earlier work can hide the loads of the first block. It therefore grows as a cube in rows, columns and terms at
-/// once (in shells): 3r² loaded tiles allow r³ products, whereas whole layers would first need all tiles of C. For the
-/// same reason its sums are deferred: they start from zero, and C arrives while they are computed.
+/// No earlier work can hide the loads of the first block. It therefore grows as a cube, in shells of rows, columns and
+/// terms: 3r² loaded tiles allow r³ products, whereas whole layers would first need all tiles of C. For the same reason
+/// its sums are deferred: they start from zero, and C arrives while they are computed.
 ///
-/// The remaining terms are submitted tile by tile if the GPUs have memory for the inputs of all of them. By then the
-/// links are ahead, and results are written back while other tiles are computed. GPUs of unequal speed do not use this
-/// order, because the slower ones would be left with whole tiles, from which others can steal only one task at a time.
+/// The remaining terms are submitted tile by tile if the GPUs have memory for all their inputs. By then the links are
+/// ahead, and results are written back while other tiles are computed. GPUs of unequal speed do not use this order: the
+/// slower ones would be left with whole tiles, from which others can steal only one task at a time.
 ///
 /// Without owners, the loop over the sum is outermost for all terms of every block.
 template <typename Visit>

@@ -6,16 +6,15 @@
 #include "tile/views.hpp"
 #include "tiling/chosen_tiles.hpp"
 
-/// The terms of sums. One step adds, to tile (i, j) of the result, the contribution of tile k of the sum. `Sum` defines
-/// the order of the steps.
+/// The terms of sums. One step adds term k of a sum to tile (i, j) of the result. `Sum` defines the order of the steps.
 namespace tessera::algorithms {
 
-/// C ← α A B + β C, or a triangle of it
+/// C ← α A B + β C, or a triangle of this result
 struct Product {
   Number alpha;
   tile::FactorView A, B;
-  detail::Panels panels = {};     ///< if they exist, a tile of B covers several terms or several columns of C
-  detail::TileExtents tile = {};  ///< of a term
+  detail::Panels panels = {};     ///< if they exist, a tile of B belongs to several terms or to several columns of C
+  detail::TileExtents tile = {};  ///< extents of a term
 
   template <typename Ops>
   void operator()(Ops& to, const Step& s, const Number& beta, const tile::Tile& C) const {
@@ -51,7 +50,7 @@ struct RankUpdate {
   bool two;  ///< rank-2k update
   bool hermitian;
   tile::FactorView A, B;
-  Index across;  ///< number of columns of tiles of C that use the same rows of B
+  Index across;  ///< number of tile columns of C that use the same rows of B
 
   template <typename Ops>
   void operator()(Ops& to, const Step& s, const Number& beta, const tile::Tile& C) const {

@@ -15,7 +15,7 @@
 #include "reflector_tiles.hpp"
 #include "tile/ops.hpp"
 
-/// QR factorization in panels of full height, one tile each, and what is done with its reflectors.
+/// QR factorization in panels of full height, with one tile per panel, and operations with its reflectors.
 namespace tessera::algorithms {
 
 /// The operations of a QR factorization.
@@ -43,7 +43,7 @@ class QrOps {
   }
   double update_flops(Index k, Index j) const { return flops_of_larfb(k, columns(j)); }
 
-  /// Requests all panels from the first to the last, in which order `geqrf` expects them.
+  /// Requests all panels from first to last, the order in which `geqrf` expects them.
   void request() {
     for (Index j = 0; j < panels(); j++) sink_.load(A_.handle(0, j), owner(j));
   }
@@ -78,19 +78,19 @@ class QrOps {
   /// What is reported of a factorized panel.
   void report(Index k) {
     if (zeros_ != nullptr) to_.find_zero(panel(k), first(k), first(k), zeros_);
-    // The factors of a panel are zero only if the panel is.
+    // The factors of a panel are zero only if the panel itself is zero.
     if (size_ != nullptr) to_.growth(panel(k), codelets::Part::All, codelets::GrowthValue::Matrix, size_, result_);
   }
-  /// Makes the block of panel k, which was factorized before.
+  /// Computes the block of reflectors of panel k, which was factorized by an earlier call.
   void make_block(Index k) {
     sink_.step(k);
     sink_.submit(codelets::larft(A_.type()),
                  {{A_.handle(0, k), STARPU_R}, {reflectors_.factors(k), STARPU_R}, {reflectors_.block(k), STARPU_W}},
                  args_of(k, flops_of_block(k)), owner(k));
   }
-  /// Panel j gets the reflections of panel k.
+  /// Applies the reflectors of panel k to panel j.
   void update(Index k, Index j, bool adjoint) { apply(Side::Left, adjoint, k, A_, j); }
-  /// The same for a panel of X: columns of it for reflections from the left, else rows.
+  /// Applies the reflectors of panel k to a panel of X: to columns from the left, to rows from the right.
   void apply(Side side, bool adjoint, Index k, const tile::Stored& X, Index j) {
     const bool left = side == Side::Left;
     const double others = static_cast<double>(left ? X.tile_n(j) : X.tile_m(j));
@@ -108,7 +108,7 @@ class QrOps {
     sink_.submit(codelets::ungqr(A_.type()), {{A_.handle(0, k), STARPU_RW}, {reflectors_.block(k), STARPU_R}},
                  args_of(k, flops_of_multiply_add(A_.type()) * rows_from(k) * columns(k) * columns(k)), owner(k));
   }
-  /// A step of the solution with R or its adjoint: panel k, and column j of B.
+  /// Applies panel k to column j of B, as one step of a solve with R or its adjoint.
   void solve(Op op, Index k, const tile::Stored& B, Index j) {
     const double rows = first(k) + columns(k) / 2;
     const double flops = flops_of_multiply_add(A_.type()) * rows * columns(k) * static_cast<double>(B.tile_n(j));
@@ -116,7 +116,7 @@ class QrOps {
     sink_.submit(codelets::panel_solve(A_.type()), {{A_.handle(0, k), STARPU_R}, {B.handle(0, j), STARPU_RW}},
                  codelets::PanelSolveArgs{{flops, A_.type()}, first(k), 1, Uplo::Upper, op}, owner(j));
   }
-  /// Rows of B from `begin` on ← 0 in column j.
+  /// Sets the rows of B from `begin` on to 0 in column j.
   /// @param only_with  as in codelets::clear_rows
   /// @param result     what `outcome` will write, if `only_with` is not null
   void clear_rows(const tile::Stored& B, Index j, Index begin, const codelets::GrowthValue* only_with = nullptr,
@@ -126,17 +126,17 @@ class QrOps {
     if (only_with == nullptr) sink_.submit(codelets::clear_rows(A_.type()), {b}, args, owner(j));
     else sink_.submit(codelets::clear_rows(A_.type()), {b, {result, STARPU_R}}, args, owner(j));
   }
-  /// From now on, `value` gets the first zero on the diagonal of R. Each panel is searched before others use it, so
-  /// that the last one waits for all.
+  /// From now on, `value` receives the first zero on the diagonal of R. Each panel is searched before others use it, so
+  /// the last panel waits for all searches.
   void report_zeros_to(codelets::InfoValue* value) { zeros_ = value; }
-  /// The same for the elements of A.
+  /// From now on, `value` receives the largest element of A.
   /// @param result  what `outcome` will write
   void report_size_to(codelets::GrowthValue* value, starpu_data_handle_t result) { size_ = value, result_ = result; }
-  /// result ← value, when the last panel with reflectors has been searched for zeros.
+  /// result ← value, after the last panel with reflectors has been searched for zeros.
   void outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
     to_.outcome(panel(factors() - 1), result, value);
   }
-  /// No further task uses the block of panel k.
+  /// Releases the block of panel k, which no further task uses.
   void finish(Index k) { reflectors_.release_block(k); }
 
  private:
@@ -212,7 +212,7 @@ void geqrf(QrOps<Sink, Reflectors>& to, bool keep) {
   }
 }
 
-/// The same, left-looking.
+/// A = Q R, left-looking.
 /// @param together  see `left_looking`
 template <typename Sink>
 void geqrf_out_of_core(QrOps<Sink>& to, Index together) {
@@ -222,7 +222,7 @@ void geqrf_out_of_core(QrOps<Sink>& to, Index together) {
 }
 
 /// C ← Q C, Qᴴ C, C Q or C Qᴴ.
-/// @param C  in panels, as of A, for Q on its left, else in rows of its full width
+/// @param C  if Q is on its left, in panels like A; otherwise in rows of full width
 template <typename Sink>
 void unmqr(QrOps<Sink>& to, Side side, bool adjoint, const tile::Stored& C) {
   const Index count = to.factors(), panels = side == Side::Left ? C.nt() : C.mt();
@@ -231,7 +231,7 @@ void unmqr(QrOps<Sink>& to, Side side, bool adjoint, const tile::Stored& C) {
     for (Index s = 0; s < count; s++) to.apply(side, adjoint, forward ? s : count - 1 - s, C, j);
 }
 
-/// A ← Q. The last panel comes first: panels before it do not need its reflectors.
+/// A ← Q, from the last panel to the first, because earlier panels do not need the reflectors of later ones.
 /// @pre  all panels have reflectors for all of their columns
 template <typename Sink>
 void ungqr(QrOps<Sink>& to) {
@@ -241,7 +241,7 @@ void ungqr(QrOps<Sink>& to) {
   }
 }
 
-/// Rows of B from `begin` on ← 0.
+/// Sets the rows of B from `begin` on to 0.
 /// @param condition  see QrOps::clear_rows
 template <typename Sink>
 void clear_rows(QrOps<Sink>& to, const tile::Stored& B, Index begin, auto... condition) {

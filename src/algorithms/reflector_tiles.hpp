@@ -12,23 +12,23 @@ namespace tessera::detail {
 
 class Session;
 
-/// What a QR factorization leaves beside its matrix: for each panel with reflectors, a tile with the scalar factors tau
-/// of these, and their block (see codelet.hpp).
+/// What a QR factorization produces in addition to its matrix: for each panel with reflectors, a tile with their scalar
+/// factors tau, and their block (see codelet.hpp).
 class ReflectorTiles {
  public:
-  /// @param m, n   of the matrix
-  /// @param panel  columns of a panel
+  /// @param m, n   dimensions of the matrix
+  /// @param panel  columns per panel
   /// @param type   letter of the elements
   ReflectorTiles(std::shared_ptr<Session> session, Index m, Index n, Index panel, char type);
 
-  /// Sets tau. @pre no task uses it
+  /// Sets tau. @pre no task uses tau
   template <Scalar T>
   void set(const T* tau);
-  /// Waits for tau, of `all` elements.
+  /// Waits for the factorization, and returns tau with `all` elements.
   template <Scalar T>
   void wait(T* tau) const;
 
-  Index panels() const noexcept { return static_cast<Index>(factors_.size()); }  ///< that have reflectors
+  Index panels() const noexcept { return static_cast<Index>(factors_.size()); }  ///< number of panels with reflectors
   Index panel() const noexcept { return panel_; }
   Index rows() const noexcept { return m_; }
   Index columns() const noexcept { return n_; }
@@ -37,11 +37,11 @@ class ReflectorTiles {
   char type() const noexcept { return type_; }
   starpu_data_handle_t factors(Index k) const { return factors_[static_cast<std::size_t>(k)].handle(); }
   starpu_data_handle_t block(Index k) const { return blocks_[static_cast<std::size_t>(k)].handle(); }
-  /// No task that is submitted later uses the block.
+  /// Releases a block that no later task uses.
   void release_block(Index k) { blocks_[static_cast<std::size_t>(k)].release(); }
 
  private:
-  /// The factors of panel k in host memory, for a function that may use them in this way.
+  /// Calls `use` with the factors tau of panel k in host memory, acquired in the given mode.
   template <Scalar T, typename Use>
   void access(Index k, starpu_data_access_mode mode, Use use) const;
 

@@ -13,20 +13,20 @@
 
 namespace tessera::algorithms {
 
-/// An upper bound of the elements that change their row: each pivot moves at most two rows.
+/// An upper bound of the number of elements that change rows: each pivot moves at most two rows.
 inline double elements_moved(double pivots, Index columns) { return 2 * pivots * static_cast<double>(columns); }
 
-/// Tasks that exchange rows by the pivots of a factorization. Each task changes one column of tiles.
+/// Tasks that exchange rows according to the pivots of a factorization. Each task changes one column of tiles.
 template <typename Sink>
 class RowExchanges {
  public:
   RowExchanges(Sink& sink, detail::PivotHandles pivots) : sink_(sink), pivots_(std::move(pivots)) {}
 
-  /// Exchanges rows of column j of X by the pivots of panels [begin, end).
+  /// Exchanges rows of column j of X according to the pivots of panels [begin, end).
   void exchange(const tile::Stored& X, Index j, Index begin, Index end, int owner) {
     if (begin < end) submit(X, j, {begin, 1}, end - begin, owner);
   }
-  /// Undoes the exchanges by all pivots.
+  /// Undoes the exchanges of all pivots.
   void exchange_back(const tile::Stored& X, Index j, int owner) {
     if (pivots_.panels() > 0) submit(X, j, {pivots_.panels() - 1, -1}, pivots_.panels(), owner);
   }
@@ -55,8 +55,8 @@ class RowExchanges {
   detail::PivotHandles pivots_;
 };
 
-/// Exchanges rows of all columns of X by all pivots, or undoes that.
-/// @param gpus  that own the columns in turn; 0: none
+/// Exchanges rows in all columns of X according to all pivots, or undoes these exchanges.
+/// @param gpus  number of GPUs that own the columns round-robin; 0: none
 template <typename Sink>
 void laswp(RowExchanges<Sink>& to, const tile::Stored& X, Index panels, bool back, int gpus) {
   for (Index j = 0; j < X.nt(); j++) {

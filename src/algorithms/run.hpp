@@ -5,7 +5,7 @@
 #include "sinks/submit.hpp"
 #include "tile/ops.hpp"
 
-/// Ways to execute an algorithm: submit its tasks, or load its inputs.
+/// Two ways to execute an algorithm: submit its tasks, or load its inputs.
 namespace tessera::algorithms {
 
 /// Submits the tasks of an algorithm.
@@ -16,9 +16,9 @@ void submit(sinks::Submitter& submitter, const Algorithm& algorithm) {
   algorithm(to);
 }
 
-/// Requests the tiles that an algorithm reads, in the order of first use. Without this the links would be idle until
-/// the first results exist, because StarPU shows the policy only tasks whose inputs exist.
-/// @param type       of the elements
+/// Requests the tiles that an algorithm reads, in the order of first use. Without these requests the links would be
+/// idle until the first results exist, because StarPU shows the policy only tasks whose inputs exist.
+/// @param type       letter of the elements
 /// @param on, delay  see Loader
 /// @pre  the GPUs have room for all tiles, and no submitted task writes one of them
 template <typename Algorithm>
@@ -30,7 +30,7 @@ void load(const detail::Session& session, char type, const Algorithm& algorithm,
   loader.finish();
 }
 
-/// Loads, then submits. Without owners, nothing is loaded.
+/// Loads the inputs of an algorithm and submits its tasks. Without owners, nothing is loaded.
 /// @param gpus  see Submitter
 template <typename Algorithm>
 void load_and_submit(const detail::Session& session, const tile::Stored& output, const Algorithm& algorithm,
@@ -40,8 +40,8 @@ void load_and_submit(const detail::Session& session, const tile::Stored& output,
   submit(submitter, algorithm);
 }
 
-/// Submits the task that delivers what a factorization has found out. It runs after the last diagonal tile that this
-/// process factorizes.
+/// Submits the task that delivers what a factorization has found out. The task runs after the last diagonal tile that
+/// this process factorizes.
 /// @param A      (Index i, Index j): the factorized matrix
 /// @param steps  number of diagonal tiles
 /// @return  false if this process factorizes no tile and has nothing to deliver

@@ -11,8 +11,8 @@
 
 namespace tessera::algorithms {
 
-/// Whether a call on pointers that is not in panels still requests all its tiles at the start. This pays only for small
-/// operands.
+/// Whether a call on pointers that is not in panels still requests all its tiles at the start. Only small operands
+/// benefit.
 inline bool is_small(const detail::Machine& machine, const detail::Plan& plan, Index m, Index n, std::size_t element) {
   constexpr double most_bytes = 1 << 26;
   const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(plan.k);

@@ -18,21 +18,21 @@ namespace tessera::algorithms {
 /// C ← Σ terms + β C on a region of C. This class defines the order of the terms and where each is added.
 ///
 /// The sum of a tile is one chain of tasks on the tile of C itself, with two exceptions:
-/// - If the first task would wait for C to arrive, the sum is deferred: it starts in a temporary tile, and β C is
-///   added at the end.
+/// - If the first task would wait for C to arrive, the sum is deferred: it starts in a temporary tile, and β C is added
+///   at the end.
 /// - If there are fewer tiles than workers, the sum is split into several chains. Their results are added in a fixed
 ///   order, so the same call gives the same bits.
 class Sum {
  public:
-  /// @param plan       for the tiles of C
-  /// @param processes  the grid of processes that share C
+  /// @param plan           plan for the tiles of C
+  /// @param processes      the grid of processes that share C
   /// @param real_diagonal  whether to ignore the imaginary parts of the diagonal of C; only for a triangle
   /// @param keeps_order    whether to compute the order now, because it is read more than once
   Sum(const detail::Machine& machine, const detail::Plan& plan, tile::ResultView C, detail::OwnerGrid processes,
       const Number& beta, bool real_diagonal, bool keeps_order)
       : C_(std::move(C)), terms_(plan.terms), sums_(plan.sums), panels_(plan.panels.exist()), block_(plan.block),
         task_(plan.task()), beta_(beta == 0 ? Number() : beta), real_diagonal_(real_diagonal) {
-    block_.rows *= processes.p, block_.columns *= processes.q;  // a plan's block is for one process
+    block_.rows *= processes.p, block_.columns *= processes.q;  // a plan describes the block of one process
     if (panels_) order_ = panel_order(C_.mt(), C_.nt(), terms_, plan.panels, C_.owners());
     const bool has_cores = plan.for_cores > 0 && processes.size() == 1;
     if (order_.empty() && (keeps_order || has_cores)) {
@@ -55,7 +55,7 @@ class Sum {
     if (!order_.empty()) std::ranges::for_each(order_, visit);
     else for_each_product(C_.mt(), C_.nt(), C_.region(), terms_, block_, C_.owners(), task_, visit);
   }
-  /// The index of the partial sum that a step belongs to.
+  /// The index of the partial sum to which a step belongs.
   Index sum_of(const Step& step) const { return step.term * sums_ / terms_; }
   bool begins(const Step& step) const { return step.term == first_term(sum_of(step)); }
   bool ends(const Step& step) const { return step.term + 1 == first_term(sum_of(step) + 1); }
@@ -63,7 +63,8 @@ class Sum {
     return step.deferred && C_.has_memory() && beta_ != 0 && terms_ > 1 && sums_ == 1 && cores_.of(step) < 0 &&
            (panels_ || !C_.region().on_diagonal(step.i, step.j));
   }
-  /// Where a step adds its term, described like the tile of C. GPUs share the partial sums of a tile.
+  /// The tile to which a step adds its term, described like the tile of C. The partial sums of a tile are distributed
+  /// over GPUs.
   tile::Tile target(const Step& step) const {
     auto target = C_(step.i, step.j);
     if (cores_.of(step) >= 0) target.owner = cores_.of(step);
@@ -83,7 +84,7 @@ class Sum {
   detail::TileExtents task_;
   Number beta_;
   bool real_diagonal_;
-  std::vector<Step> order_;  ///< empty: the order of `for_each_product`, which need not be known before the first task
+  std::vector<Step> order_;  ///< empty: the order of `for_each_product`, computed while tasks are submitted
   CoreTiles cores_;
 };
 

@@ -20,12 +20,12 @@ using tile::tile_of;
 /// This class reduces all variants of side, uplo and op to one. The tile rows s of X are numbered in the order in which
 /// trsm solves them, and row s depends only on rows t < s. The tile columns j of X are independent of each other.
 ///
-/// Each column of X belongs to one GPU, so X never moves between GPUs. Rows are also distributed, but only if there are
-/// fewer columns than GPUs. All tasks of a row are submitted together, so each tile of X is finished early and is
+/// Each column of X belongs to one GPU, so X never moves between GPUs. Only if there are fewer columns than GPUs, rows
+/// are distributed as well. All tasks of a row are submitted together, so each tile of X is finished early and is
 /// written back while others are computed. The last columns may belong to CPU cores instead.
 class Sweep {
  public:
-  /// @param plan     for the tiles of B
+  /// @param plan     plan for the tiles of B
   Sweep(const detail::Session& session, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
         const tile::Stored& A, const tile::Stored& B)
       : Sweep(session.machine(), plan, side, uplo, op, diag, A, B) {
@@ -33,7 +33,7 @@ class Sweep {
     own(plan.grid, is_left() ? B.first_column() : B.first_row(),
         is_left() ? detail::OwnerGrid{share.p, share.q} : detail::OwnerGrid{share.q, share.p});
   }
-  /// For matrices that are not distributed.
+  /// The constructor for matrices that are not distributed.
   Sweep(const detail::Machine& machine, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
         const tile::Stored& A, const tile::Stored& B)
       : machine_(machine), A_(A), B_(B), side_(side), uplo_(uplo), op_(op), diag_(diag),
@@ -53,9 +53,9 @@ class Sweep {
   struct Group {
     Index begin, end;
   };
-  /// Usually one group of all columns. If the columns do not divide evenly among the GPUs and only a few are left over,
-  /// these form a second group, which is swept last. GPUs without such a column then steal its tiles. This ordering
-  /// saves copies, since a tile needs all earlier tiles of its column.
+  /// The groups of columns: usually one group of all columns. If the columns do not divide evenly among the GPUs and
+  /// only a few are left over, these form a second group, which is swept last. GPUs without such a column then steal
+  /// its tiles. A tile needs all earlier tiles of its column, so this order saves copies.
   std::vector<Group> groups() const {
     const Index all = cores_.first(), gpus = owners_.period().q, rest = all % gpus;
     if (machine_.placement != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus) return {{0, columns()}};
@@ -63,13 +63,13 @@ class Sweep {
   }
 
   /// Which product, in [0, count), is submitted at position x of column j. The products belong to several rows, or are
-  /// the terms of one row. If every GPU needs all of A, each GPU uses a different order.
+  /// the terms of one row. If every GPU needs all of A, the GPUs use different orders.
   Index term(Index j, Index x, Index count) const {
     return owners_.exist() && owners_.grid().p == 1 && cores_.of(j) < 0 ? owners_.term(0, j, x, count) : x;
   }
 
-  /// The tile that multiplies X(t, j) in a term of X(s, j), with the op that it needs on its side. It is from op(A), or
-  /// from op(A)ᵀ if A is on the right.
+  /// The tile that multiplies X(t, j) in a term of X(s, j), including its op. It is a tile of op(A), or of op(A)ᵀ if A
+  /// is on the right.
   tile::Tile factor(Index s, Index t) const {
     const bool stored = is_left() != (op_ != Op::NoTrans);
     const Index i = stored ? at(s) : at(t), j = stored ? at(t) : at(s);
@@ -98,7 +98,7 @@ class Sweep {
   Diag diag_;
   bool forward_;
   CoreColumns cores_;
-  tile::Owners owners_;  ///< of the tiles of X; columns are numbered in the registered matrix, of which B may be a view
+  tile::Owners owners_;  ///< owners of the tiles of X, numbered as in the registered matrix, of which B may be a view
 };
 
 }  // namespace tessera::algorithms

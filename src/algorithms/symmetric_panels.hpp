@@ -12,9 +12,9 @@ namespace tessera::algorithms {
 
 /// C ← α A B + β C in tall panels, for a symmetric or Hermitian A on the left, of which one triangle is stored.
 ///
-/// A, B and C are cut into panels of all rows. Each step combines one panel of A with one panel of C: it multiplies by
-/// the symmetric part on the diagonal, by the rest of the panel, and by the transpose of the rest. A panel of C is thus
-/// complete after one task per panel of A, and only the stored triangle is copied. The panels are scheduled as in
+/// A, B and C are cut into panels of full height. Each step combines one panel of A with one panel of C: it multiplies
+/// by the symmetric part on the diagonal, by the rest of the panel, and by the transpose of the rest. A panel of C is
+/// thus complete after one task per panel of A, and only the stored triangle is copied. The panels are scheduled as in
 /// `triangular_panels`.
 /// @param B, C   in panels of the same width
 /// @param ahead  number of panels of C that each GPU starts while A arrives

@@ -17,7 +17,7 @@ void add_term(tile::Ops<Sink>& to, const Sweep& X, Index s, Index t, Index j, co
 }
 
 /// X ← factor A⁻¹ X. Row s is solved after the solutions of all earlier rows have been subtracted. No task waits for a
-/// whole row: each tile starts its sum with the solutions that are available.
+/// whole row: the sum of each tile starts with the solutions that are available.
 template <typename Sink>
 void trsm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor) {
   for (const auto group : X.groups())
@@ -30,9 +30,9 @@ void trsm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor) {
     }
 }
 
-/// X ← factor A X, in place without a copy. Rows are overwritten from last to first, each after all rows that need it
-/// have read it. Each row t of the last half, once loaded, is used for all results. The terms of the other half are
-/// added result by result, so results are written back one after another.
+/// X ← factor A X, in place. Rows are overwritten from last to first, each row after all rows that need it have read
+/// it. In the last half, each row t is loaded once and then used for all results. The terms of the first half are added
+/// result by result, so results are written back one after another.
 template <typename Sink>
 void trmm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor) {
   const Index rows = X.rows(), middle = rows / 2;

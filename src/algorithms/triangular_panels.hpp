@@ -12,12 +12,12 @@ namespace tessera::algorithms {
 
 /// X ← α A⁻¹ X (trsm) or α A X (trmm) in tall panels, for a triangular A on the left that is not transposed.
 ///
-/// A and X are cut into panels of all rows. Each step applies one panel of A to one panel of X: first to the rows of
+/// A and X are cut into panels of full height. Each step applies one panel of A to one panel of X: first to the rows of
 /// the diagonal, then to all rows that depend on them. A panel of X is thus complete after one task per panel of A, and
 /// the panels of X are independent of each other.
 ///
-/// While A arrives, the GPUs apply each panel of A to their first panels of X as soon as it is there. Afterwards one
-/// panel of X after another arrives, and is computed and written back while the next one arrives.
+/// While A arrives, the GPUs apply each panel of A to their first panels of X as soon as it is there. Afterwards, each
+/// panel of X arrives and is written back while other panels are computed.
 /// @param inverse  true: trsm; false: trmm
 /// @param blocked  see tile::is_blocked
 /// @param ahead    number of panels of X that each GPU starts while A arrives
@@ -28,7 +28,7 @@ void triangular_panels(tile::Ops<Sink>& to, bool inverse, Uplo uplo, Diag diag, 
   // trsm begins with the rows that depend on no others, trmm with the rows that no others need.
   const auto at = [&](Index s) { return inverse == (uplo == Uplo::Lower) ? s : steps - 1 - s; };
   std::vector<std::optional<typename tile::Ops<Sink>::Divisor>> divisors(static_cast<std::size_t>(steps));
-  std::vector<std::optional<void*>> sums(static_cast<std::size_t>(X.count()));  // of the next step's rows, by panel
+  std::vector<std::optional<void*>> sums(static_cast<std::size_t>(X.count()));  // by panel; of the next step's rows
   for (const auto& [j, s] : panel_steps(X.count(), steps, ahead, gpus)) {
     const Index k = at(s);
     auto& divisor = divisors[static_cast<std::size_t>(s)];

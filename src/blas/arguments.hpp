@@ -10,7 +10,7 @@
 
 #include "common/device_memory.hpp"
 
-/// Checks of single arguments. Positions are the ones that `xerbla` reports.
+/// Checks of single arguments. Positions count as for `xerbla`.
 namespace tessera::arguments {
 
 /// The host BLAS and cuBLAS take sizes as int, so leading dimensions and tile sizes must fit.
@@ -32,7 +32,7 @@ enum class Problem {
   TooManyBytes,
 };
 
-/// The first illegal argument; position 0: all are legal.
+/// The first illegal argument; position 0 means that all are legal.
 struct Argument {
   int position = 0;
   const char* name = "";
@@ -44,8 +44,8 @@ struct Argument {
 /// The values of Op that a routine accepts.
 enum class Ops {
   All,
-  Symmetric,  ///< NoTrans and Trans, for complex syrk and syr2k: with a conjugate the result would not be symmetric
-  Hermitian,  ///< NoTrans and ConjTrans, for herk and her2k: without a conjugate the result would not be Hermitian
+  Symmetric,  ///< NoTrans and Trans, for complex syrk and syr2k: with a conjugate, the result would not be symmetric
+  Hermitian,  ///< NoTrans and ConjTrans, for herk and her2k: without a conjugate, the result would not be Hermitian
 };
 
 constexpr Argument illegal_op(int position, const char* name, Op op, Ops allowed = Ops::All) {
@@ -91,7 +91,7 @@ struct StoredMatrix {
   int ld_position;
   Index m, n, ld;
   const void* data;
-  bool used;  ///< false: the routine does not access it, and data may be null
+  bool used;  ///< whether the routine accesses the matrix; if not, data may be null
   Index element_size;
 };
 
@@ -110,7 +110,7 @@ constexpr Argument illegal_memory(const StoredMatrix& matrix) {
   return {};
 }
 
-/// Looks up where the memory is that the calling thread reads or writes. Null is legal.
+/// Checks that the host can access the memory to which an argument points. Null is legal.
 inline Argument illegal_for_host(int position, const char* name, const void* data) {
   if (data == nullptr || !detail::device_memory::may_exist() || !detail::device_memory::gpu_of(data)) return {};
   return {position, name, Problem::OnDevice, 0, 0};

@@ -21,7 +21,7 @@ double number(Index x) { return static_cast<double>(x); }
 /// Elements of a triangle of order n, with its diagonal.
 double half(Index n) { return number(n) * number(n + 1) / 2; }
 
-/// Whether the scalar x is 0. A null pointer, which an empty call may pass, counts as 0.
+/// Whether the scalar x is 0. An empty call may pass a null pointer, which counts as 0.
 bool is_zero(const Call& c, const void* x, FactorKind kind) {
   if (x == nullptr) return true;
   return with_type(c.type, [&]<Scalar T>(T) {
@@ -29,7 +29,7 @@ bool is_zero(const Call& c, const void* x, FactorKind kind) {
   });
 }
 
-/// The argument, if it is an illegal option or size.
+/// The argument if it is an illegal option or size; otherwise a legal one.
 Argument illegal_option(const Call& c, const Parameter& parameter, int position) {
   using namespace arguments;
   switch (parameter.member) {
@@ -55,8 +55,8 @@ bool is_transposed(const Operand& operand, Layout layout) {
   return (operand.op != Op::NoTrans) != (layout == Layout::RowMajor);
 }
 
-/// A, B and C as they are stored.
-/// @param reads  whether A and B are accessed
+/// A, B and C as stored.
+/// @param reads  whether the routine accesses A and B
 std::array<StoredMatrix, 3> stored_matrices(const Call& c, Layout layout, bool reads) {
   const auto all = operands(c);
   const auto stored = [&](int which, const void* data, Index ld, bool used) -> StoredMatrix {
@@ -83,8 +83,8 @@ std::array<StoredMatrix, 3> stored_matrices(const Call& c, Layout layout, bool r
   return result;
 }
 
-/// Whether the call obeys the rules of the BLAS: a fast check for small calls of the drop-in, which needs no positions.
-/// Arguments that the routine does not have are legal.
+/// A fast check whether the call obeys the rules of the BLAS, for small calls of the drop-in, which need no positions.
+/// Ignores arguments that the routine does not have.
 bool obeys_the_blas(const Call& c, Layout layout) {
   using namespace arguments;
   const auto legal = [](const Argument& argument) { return argument.position == 0; };

@@ -11,8 +11,8 @@
 #include "arguments.hpp"
 #include "shapes.hpp"
 
-/// One call of a level-3 routine on pointers, as a value: its meaning, whether it is legal, and its cost. The C++
-/// routines, the drop-in, the tools and the tests all use it. It needs neither StarPU nor Tessera's library.
+/// A call of a level-3 routine on pointers, as a value: its meaning, its legality and its cost. The C++ routines, the
+/// drop-in, the tools and the tests share this code. It needs neither StarPU nor Tessera's library.
 namespace tessera::blas {
 
 enum class Routine : int {
@@ -54,7 +54,7 @@ constexpr int type_index(char type) { return type == 's' ? 0 : type == 'd' ? 1 :
 /// A member of Call that can appear in an argument list.
 enum class Member { side, uplo, op_a, op_b, diag, m, n, k, alpha, A, lda, B, ldb, beta, C, ldc };
 
-/// An argument of a shape, and its name in the BLAS. For trmm and trsm, the members C and ldc are called B and ldb.
+/// An argument of a shape, and its name in the BLAS. trmm and trsm call the members C and ldc B and ldb.
 struct Parameter {
   Member member;
   const char* name;
@@ -77,7 +77,7 @@ SHAPES(SHAPE)
 #undef LIST_INPUT
 #undef LIST_OUTPUT
 
-/// The argument list of a shape, without a layout.
+/// The argument list of a shape, excluding the layout.
 constexpr std::span<const Parameter> parameters(Shape shape) {
   switch (shape) {
 #define SHAPE(name) \
@@ -99,7 +99,7 @@ struct Call {
   char type;  ///< s, d, c, z
   Side side = Side::Left;
   Uplo uplo = Uplo::Lower;
-  Op op_a = Op::NoTrans;  ///< also used if the routine has only one op
+  Op op_a = Op::NoTrans;  ///< the op of A, or the only op of the routine
   Op op_b = Op::NoTrans;
   Diag diag = Diag::NonUnit;
   Index m = 0, n = 0, k = 0;  ///< 0 if the routine does not have this size
@@ -109,9 +109,9 @@ struct Call {
   const void* B = nullptr;
   Index ldb = 1;
   const void* beta = nullptr;
-  void* C = nullptr;  ///< the matrix that is overwritten; called B in the BLAS for trmm and trsm
+  void* C = nullptr;  ///< the output; trmm and trsm call it B
   Index ldc = 1;
-  bool exchanged = false;  ///< A is what the program calls B: see ByColumns
+  bool exchanged = false;  ///< whether A is what the program calls B: see ByColumns
 
   const Properties& properties() const { return blas::properties(routine); }
   const char* name() const { return properties().name; }
@@ -127,7 +127,7 @@ struct Call {
   Index order() const { return side == Side::Left ? m : n; }
 };
 
-/// The values of op that a routine accepts. A symmetric result excludes ConjTrans, a Hermitian one Trans.
+/// The values of op that a routine accepts. ConjTrans is illegal for a symmetric result, Trans for a Hermitian one.
 arguments::Ops legal_ops(Routine routine, bool complex);
 
 /// A number of rows or columns: one of the call's sizes, or its order().
@@ -142,21 +142,21 @@ struct Operand {
   Extent rows = Extent::n, columns = Extent::n;
   bool triangle = false;
 };
-/// A, B and C.
+/// How a routine uses A, B and C.
 std::array<Operand, 3> operands(const Call& call);
 
-/// A, B and C as they are stored. A row-major matrix is described as its transpose, which is column-major. Positions
-/// are those without a layout; 0: the routine does not have B.
+/// A, B and C as stored. A row-major matrix is described by its transpose, which is column-major. Positions do not
+/// count the layout; position 0 means that the routine does not have B.
 std::array<arguments::StoredMatrix, 3> matrices(const Call& call, Layout layout = Layout::ColMajor);
 
 /// Which rules a call must obey.
 enum class Rules {
-  Blas,  ///< those of the reference BLAS
-  Ours,  ///< those that only Tessera has: no null pointers to accessed matrices, and sizes within its limits
+  Blas,  ///< the rules of the reference BLAS
+  Ours,  ///< Tessera's additional rules: no null pointers to accessed matrices, and sizes within its limits
   All,
 };
-/// The first illegal argument, not considering matrices in the memory of a GPU. Its position is that in the form
-/// without a layout, as `xerbla` counts.
+/// The first illegal argument, ignoring whether matrices are in GPU memory. The position counts as for `xerbla`,
+/// without the layout.
 /// @pre  the layout is legal; it determines which leading dimensions are legal
 arguments::Argument first_illegal(const Call& call, Layout layout, Rules rules);
 /// The first illegal option.
@@ -166,8 +166,8 @@ arguments::Argument first_illegal_option(const Call& call);
 bool fits(const Call& call);
 
 /// The number of real floating-point operations: one multiplication and one addition for each term of each computed
-/// element, four times as many for complex types. Operations with alpha and beta are not counted. trmm and trsm count
-/// half of the product with a full matrix.
+/// element, and four times as many for complex types. Operations with alpha and beta are not counted. trmm and trsm
+/// count half of a product with a full matrix.
 double flops(const Call& call);
 
 /// Compulsory bytes: each input operand is read once, and the result is written once.
@@ -184,10 +184,10 @@ bool reads_inputs(const Call& call);
 constexpr Uplo opposite(Uplo uplo) { return uplo == Uplo::Lower ? Uplo::Upper : Uplo::Lower; }
 constexpr Side opposite(Side side) { return side == Side::Left ? Side::Right : Side::Left; }
 
-/// A call in column-major form. Row-major matrices, read as column-major ones, are transposed; an equivalent call
-/// computes the transposed result:
-/// - gemm and gemmt: with the operands exchanged (`Call::exchanged`), for gemmt in the other triangle;
-/// - symm, hemm, trmm, trsm: with A on the other side and in the other triangle. op(A) stays, since op(A)ᵀ is op(Aᵀ).
+/// An equivalent call in column-major form. A row-major matrix in memory is its transpose in column-major order, so
+/// this call computes the transposed result:
+/// - gemm and gemmt: with the operands exchanged (`Call::exchanged`), and for gemmt in the other triangle;
+/// - symm, hemm, trmm, trsm: with A on the other side and in the other triangle. op(A) stays, because op(A)ᵀ is op(Aᵀ).
 ///   For a Hermitian A, Aᵀ is the conjugate of A, which is what the memory holds;
 /// - syrk, herk, syr2k, her2k: in the other triangle, with the other op, and for her2k with the conjugate of α.
 class ByColumns {
@@ -199,7 +199,7 @@ class ByColumns {
 
  private:
   Call call_;
-  alignas(16) std::byte alpha_[16];  ///< the conjugate, if needed
+  alignas(16) std::byte alpha_[16];  ///< the conjugate of α, if needed
 };
 
 }  // namespace tessera::blas

@@ -40,7 +40,7 @@ bool is_legal_uplo(const LapackCall& c) { return c.uplo == Uplo::Lower || c.uplo
 bool is_legal_side(const LapackCall& c) { return c.side == Side::Left || c.side == Side::Right; }
 bool multiplies_by_q(const LapackCall& c) { return c.properties().arguments == LapackArguments::unitary_product; }
 bool generates_q(const LapackCall& c) { return c.properties().arguments == LapackArguments::unitary_factor; }
-/// For a unitary factor, only one kind of transpose is legal: T for real matrices, C for complex ones.
+/// For a unitary factor, only one kind of transpose is legal: Trans for real matrices, ConjTrans for complex ones.
 bool is_legal_op(const LapackCall& c) {
   const bool unitary = multiplies_by_q(c) || c.routine == LapackRoutine::gels;
   const bool trans = c.op == Op::Trans && !(unitary && c.is_complex()),

@@ -11,8 +11,8 @@
 #include "call.hpp"
 #include "lapack_arguments.hpp"
 
-/// One call of a LAPACK routine on pointers, as a value: its meaning, whether it is legal, and its cost. The
-/// counterpart of call.hpp for factorizations, solves and inverses.
+/// A call of a LAPACK routine on pointers, as a value: its meaning, its legality and its cost. The counterpart of
+/// call.hpp for factorizations, solves and inverses.
 namespace tessera::blas {
 
 enum class LapackRoutine : int {
@@ -73,7 +73,7 @@ inline constexpr int lapack_routine_count = static_cast<int>(std::size(lapack_ro
 struct LapackCall {
   LapackRoutine routine;
   char type;          ///< s, d, c, z
-  bool wide = false;  ///< whether pivots, and the program's other integers, have 64 bits
+  bool wide = false;  ///< whether pivots and other integers of the program have 64 bits
   Layout layout = Layout::ColMajor;
   Uplo uplo = Uplo::Lower;
   Side side = Side::Left;
@@ -83,7 +83,7 @@ struct LapackCall {
   void* A = nullptr;                    ///< const if the routine only reads it
   Index lda = 1;
   void* ipiv = nullptr;  ///< const if the routine only reads it
-  void* tau = nullptr;   ///< the same
+  void* tau = nullptr;   ///< const if the routine only reads it
   void* B = nullptr;
   Index ldb = 1;
   void* work = nullptr;  ///< null: not provided
@@ -96,40 +96,41 @@ struct LapackCall {
   bool is_complex() const { return type == 'c' || type == 'z'; }
   bool by_rows() const { return layout == Layout::RowMajor; }
   Index element_size() const { return type == 's' ? 4 : type == 'z' ? 16 : 8; }
-  Index rows() const;     ///< of A
-  Index columns() const;  ///< of A
+  Index rows() const;     ///< number of rows of A
+  Index columns() const;  ///< number of columns of A
   Index pivot_count() const { return rows() < n ? rows() : n; }
-  Index right_rows() const;     ///< of B
-  Index right_columns() const;  ///< of B
+  Index right_rows() const;     ///< number of rows of B
+  Index right_columns() const;  ///< number of columns of B
 };
 
-/// A matrix as it is stored, described as column-major.
+/// A stored matrix, described as column-major.
 struct StoredOperand {
   void* data = nullptr;
   Index m = 0, n = 0, ld = 1;
   std::optional<Uplo> triangle = {};  ///< empty: the whole matrix
-  Use use = Use::None;                ///< None: there is no such operand
+  Use use = Use::None;                ///< None if the routine does not have this operand
 
   /// The number of elements that the routine uses.
   double elements() const;
 };
-/// A and B.
+/// How a routine uses A and B.
 std::array<StoredOperand, 2> operands(const LapackCall& call);
 
-/// Whether LAPACK accepts the call, and it is not a query for the size of the workspace.
+/// Whether LAPACK accepts the call, and the call is not a query of the workspace size.
 /// @pre  the layout is legal
 bool is_legal(const LapackCall& call);
 
 /// The position of the first illegal argument as counted by `info`, without a layout; 0: all are legal.
 int first_illegal(const LapackCall& call);
 
-/// The positions of the arguments A, B and ipiv, without a layout.
+/// The position of the argument A, B or ipiv, without a layout.
 int position_of(const LapackCall& call, const char* argument);
 
 /// Whether all sizes and leading dimensions fit into 32-bit integers.
 bool fits(const LapackCall& call);
 
-/// Real floating-point operations to leading order, as is customary for LAPACK. 0 if there is nothing to compute.
+/// The number of real floating-point operations, to leading order as usual for LAPACK. 0 if there is nothing to
+/// compute.
 double flops(const LapackCall& call);
 
 /// Compulsory bytes: each input operand is read once, and each result is written once.

@@ -73,7 +73,7 @@
   USE##_INPUT(A, lda, __VA_ARGS__)                                                      \
   USE##_OUTPUT(B, ldb, __VA_ARGS__)
 
-/// The end of most argument lists.
+/// The last arguments of most shapes.
 #define ALPHA_A_B_BETA_C(USE, ...)                                                      \
   USE##_FACTOR(Alpha, alpha, __VA_ARGS__)                                               \
   USE##_INPUT(A, lda, __VA_ARGS__)                                                      \
@@ -83,7 +83,7 @@
 
 // clang-format on
 
-// The arguments by their names, to pass them on: `function(SHAPE_product(PASS))`.
+// Passes the arguments on by their names: `function(SHAPE_product(PASS))`.
 #define PASS_OPTION(Type, member, name, ...) name,
 #define PASS_SIZE(name, ...) name,
 #define PASS_FACTOR(Kind, name, ...) name,

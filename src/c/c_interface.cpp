@@ -20,7 +20,7 @@ namespace {
 
 thread_local std::string last_error;
 
-/// One Runtime for each `tessera_init` without a matching `tessera_finalize` so far.
+/// One Runtime per call of `tessera_init` that `tessera_finalize` has not matched yet.
 std::mutex mutex;
 std::vector<std::unique_ptr<Runtime>> runtimes;
 
@@ -31,8 +31,8 @@ struct Origin {
   const char* name;
 };
 
-/// Returns the result of `call`. If Matrix or Runtime throws an ArgumentError, it is changed to name the C function's
-/// argument.
+/// Returns the result of `call`. If Matrix or Runtime throws an ArgumentError, replaces the argument in it by the
+/// argument of the C function.
 template <typename Call>
 auto with_origins(std::initializer_list<Origin> origins, Call call) {
   try {
@@ -81,7 +81,7 @@ tessera_status failure_of(const char* function) noexcept {
   try {
     throw;
   } catch (const ArgumentError& error) {
-    const bool ours = error.position() > 0;  // 0: an option of the runtime, which the function happens to start
+    const bool ours = error.position() > 0;  // 0: an option of the runtime that the function starts
     last_error =
         ours ? ArgumentError(function, error.position(), error.argument(), error.problem()).what() : error.what();
     return ours ? -error.position() : TESSERA_RUNTIME_FAILURE;
@@ -125,7 +125,7 @@ tessera_status tessera_finalize(void) {
     }
     const bool started_by_itself = detail::end_own_session();
     if (last == nullptr && !started_by_itself)
-      throw RuntimeError("tessera_finalize: nothing runs that tessera_init or a routine has started");
+      throw RuntimeError("tessera_finalize: Tessera is not running: neither tessera_init nor a routine has started it");
   });
 }
 
@@ -219,7 +219,7 @@ tessera_status tessera_matrix_destroy(tessera_matrix* matrix) {
     const std::unique_ptr<tessera_matrix> owned(matrix);
     const auto& whole = matrix->family->whole;
     if (--matrix->family->members == 0 && has_memory(whole))
-      wait_for(whole);  // waits here so that a failure is reported; a destructor could not
+      wait_for(whole);  // waits here, where a failure can be reported
   });
 }
 

@@ -29,7 +29,7 @@ using AnyMatrix =
 /// Matrices that share tiles: a registered matrix and its views. Destroying the last one waits for all tiles.
 struct Family {
   AnyMatrix whole;
-  std::atomic<int> members = 1;  ///< C handles that exist
+  std::atomic<int> members = 1;  ///< number of existing C handles
 };
 
 }  // namespace tessera::c
@@ -45,8 +45,7 @@ struct tessera_matrix {
 
 namespace tessera::c {
 
-/// The status for the exception being handled. Its message, under the name of `function`, becomes the thread's last
-/// error.
+/// The status for the current exception. Stores its message, with the name of `function`, as the thread's last error.
 tessera_status failure_of(const char* function) noexcept;
 
 /// Calls `call` and turns an exception into a status.
@@ -141,7 +140,7 @@ struct Factor {
   }
 };
 
-/// Calls `routine` with its arguments converted for the type T.
+/// Calls `routine` with its arguments converted to the types that belong to T.
 /// @throws ArgumentError with the position, counted from 1, of the first illegal argument
 template <Scalar T, typename Routine, typename... Arguments>
 void call(const char* function, Routine routine, const Arguments&... arguments) {

@@ -25,7 +25,7 @@ tessera_status compute(const char* function, Arguments... arguments) {
 
 }  // namespace
 
-// The parameters after the layout, for elements of type T, alpha and beta of types Alpha and Beta.
+// The parameters after the layout. Elements have type T, alpha has type Alpha, and beta has type Beta.
 #define DECLARE_OPTION(Type, member, name, T, Alpha, Beta) C##Type name,
 #define DECLARE_SIZE(name, T, Alpha, Beta) int64_t name,
 #define DECLARE_FACTOR(Kind, name, T, Alpha, Beta) NUMBER_##Kind(T, Alpha, Beta) name,
@@ -34,7 +34,7 @@ tessera_status compute(const char* function, Arguments... arguments) {
 #define NUMBER_Alpha(T, Alpha, Beta) Number<Alpha<T>>
 #define NUMBER_Beta(T, Alpha, Beta) Number<Beta<T>>
 
-// The same arguments, as `call` converts them.
+// The arguments in the form that `call` converts.
 #define GIVE_OPTION(Type, member, name, Alpha, Beta) choice(#name, name),
 #define GIVE_SIZE(name, Alpha, Beta) name,
 #define GIVE_FACTOR(Kind, name, Alpha, Beta) FACTOR_##Kind(Alpha, Beta){#name, address(name)},
@@ -43,7 +43,7 @@ tessera_status compute(const char* function, Arguments... arguments) {
 #define FACTOR_Alpha(Alpha, Beta) Factor<Alpha>
 #define FACTOR_Beta(Alpha, Beta) Factor<Beta>
 
-// `tessera::name<T>` is overloaded; the arguments select the form on pointers.
+// `tessera::name<T>` is overloaded; these arguments select the overload for pointers.
 #define DEFINE(letter, T, name, shape, Alpha, Beta)                                                      \
   tessera_status tessera_##letter##name(tessera_layout layout, SHAPE_##shape(DECLARE, T, Alpha, Beta)) { \
     return compute<T>(                                                                                   \

@@ -17,7 +17,7 @@ struct tessera_growth {
 
 namespace {
 
-/// Calls a factorization without pivoting, which returns an info, and passes on its results.
+/// Calls a factorization without pivoting, and stores its info and its growth.
 /// @param routine  (Growth*), null if the growth is not wanted
 template <typename Routine>
 void give_unpivoted(Routine routine, tessera_growth** growth, tessera_info** info) {

@@ -46,7 +46,7 @@ tessera_status submit(const char* function, Routine routine, Arguments... argume
 #define DECLARE_INPUT(name, ld, ...) const tessera_matrix *name,
 #define DECLARE_OUTPUT(name, ld, ...) const tessera_matrix* name
 
-// The same arguments, as `submit` converts them, the output last.
+// The arguments in the form that `submit` converts. The output is last.
 #define GIVE_OPTION(Type, member, name, Alpha, Beta) choice(#name, name),
 #define GIVE_SIZE(name, Alpha, Beta)
 #define GIVE_FACTOR(Kind, name, Alpha, Beta) FACTOR_##Kind(Alpha, Beta){#name, name},

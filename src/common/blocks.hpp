@@ -7,8 +7,8 @@
 
 namespace tessera::detail {
 
-/// Calls visit(i, j) for all elements of an m×n matrix, block by block: so both sides of a transposition stay in the
-/// cache.
+/// Calls visit(i, j) for all elements of an m×n matrix, block by block, so that both sides of a transposition stay in
+/// the cache.
 void for_each_in_blocks(Index m, Index n, auto visit) {
   constexpr Index block = 32;
   for (Index j0 = 0; j0 < n; j0 += block)

@@ -19,7 +19,7 @@ std::optional<fs::path> cache_directory() {
     const char* value = std::getenv(variable);
     if (value == nullptr || *value == '\0') return {};
     std::error_code error;
-    const auto whole = fs::absolute(value, error);  // the program may change its working directory later
+    const auto whole = fs::absolute(value, error);  // the program may change its working directory
     return (error ? fs::path(value) : whole) / below;
   };
   if (const auto given = in("TESSERA_CACHE_DIR", "")) return given;
@@ -49,7 +49,7 @@ PrivateFolder::PrivateFolder(PrivateFolder&& other) noexcept
     : path_(std::exchange(other.path_, {})), owner_(other.owner_) {}
 
 PrivateFolder::~PrivateFolder() {
-  std::error_code ignored;  // a folder that cannot be removed stays
+  std::error_code ignored;  // if the folder cannot be removed, it stays
   if (!path_.empty() && owner_ == getpid()) fs::remove_all(path_, ignored);
 }
 

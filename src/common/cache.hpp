@@ -13,7 +13,8 @@ namespace tessera::detail {
 /// Empty if none of these variables is set, or if HOME is not a folder.
 std::optional<std::filesystem::path> cache_directory();
 
-/// Creates the folder if necessary. @return  why no file can be created in it, in one sentence; "" if it is possible
+/// Creates the folder if necessary. @return  why no file can be created in it, as a sentence; "" if files can be
+/// created
 std::string why_not_writable(const std::filesystem::path& folder);
 
 /// A folder that only this user can enter. The destructor removes it, except in a forked child.

@@ -12,14 +12,14 @@
 
 namespace tessera::detail {
 
-/// Calls `columns(first, last)` for ranges of n columns. Uses several threads if the columns are large, since a single
-/// core cannot saturate the host's memory.
+/// Calls `columns(first, last)` for ranges that cover n columns. Uses several threads if the columns are large, because
+/// one core cannot saturate the host's memory.
 template <typename Columns>
 void for_columns(Index n, double bytes, Columns columns) {
   constexpr double worth_a_thread = 32e6;
   const auto most = std::min<Index>({8, std::max(1U, std::thread::hardware_concurrency()), std::max<Index>(1, n)});
   const auto threads = std::clamp<Index>(static_cast<Index>(bytes / worth_a_thread), 1, most);
-  Index done = 0;  // columns that another thread takes
+  Index done = 0;  // columns that are assigned to other threads
   std::vector<std::jthread> others;
   try {
     const NoSignals in_the_threads;
@@ -28,7 +28,7 @@ void for_columns(Index n, double bytes, Columns columns) {
       others.emplace_back(columns, done, next);
       done = next;
     }
-  } catch (const std::exception&) {  // no more threads: this one takes the remaining columns
+  } catch (const std::exception&) {  // no more threads: this thread takes the remaining columns
   }
   columns(done, n);
 }

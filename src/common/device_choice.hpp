@@ -7,10 +7,10 @@
 
 namespace tessera::detail {
 
-/// The devices that TESSERA_DEVICES asks for. The numbers are those of RuntimeOptions; -1: not specified.
+/// The devices that TESSERA_DEVICES selects. The numbers are those of RuntimeOptions; -1: not specified.
 struct DeviceChoice {
   int gpus = -1, cuda = -1, opencl = -1;
-  bool cpu_only = false;  ///< CPU workers compute, also for the drop-in
+  bool cpu_only = false;  ///< CPU workers compute, even in the drop-in
   /// Whether it allows no GPU.
   bool no_gpus() const { return gpus == 0 || (cuda == 0 && opencl == 0); }
   /// Whether the drop-in leaves all calls to the host BLAS.

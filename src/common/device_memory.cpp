@@ -30,12 +30,12 @@ std::atomic<GetAttributes> get_attributes = nullptr;
 /// cuMemGetAddressRange, found at the same time.
 std::atomic<GetRange> get_range = nullptr;
 
-/// The values of attributes of an address; empty if the driver has not been found or initialized, or does not know the
-/// address.
+/// The values of some attributes of an address. Empty if the driver has not been found or initialized, or does not know
+/// the address.
 template <std::size_t count>
 std::optional<std::array<std::uint64_t, count>> look_up(const void* data, const std::array<int, count>& attributes) {
   const auto ask = get_attributes.load();
-  std::array<std::uint64_t, count> values{};  // the driver fills in as many bytes as each has
+  std::array<std::uint64_t, count> values{};  // the driver writes as many bytes as each value has
   std::array<void*, count> places{};
   for (std::size_t i = 0; i < count; i++) places[i] = &values[i];
   if (ask == nullptr || ask(count, attributes.data(), places.data(), reinterpret_cast<std::uintptr_t>(data)) != 0)
@@ -49,7 +49,7 @@ unsigned long long libraries_loaded() {
   dl_iterate_phdr(
       [](dl_phdr_info* info, std::size_t, void* result) {
         *static_cast<unsigned long long*>(result) = info->dlpi_adds;
-        return 1;  // the first entry already holds the total
+        return 1;  // the first entry already holds the total of the process
       },
       &count);
   return count;
@@ -57,16 +57,16 @@ unsigned long long libraries_loaded() {
 
 std::atomic<bool> is_over = false;
 
-/// A forked child cannot use CUDA, and another thread may have been inside the driver.
+/// Called in a forked child, which cannot use CUDA. Another thread may have been inside the driver.
 void forget_in_children() { get_attributes = nullptr, is_over = true; }
 
-/// Looks for the driver if a library has been loaded since the last look.
+/// Looks for the driver if a library has been loaded since the last search.
 void look_for_driver() {
   static std::atomic<unsigned long long> seen = 0;
   static std::atomic<bool> forks_are_watched = false;
   const auto loaded = libraries_loaded();
   if (is_over || seen.exchange(loaded) == loaded) return;
-  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);  // stays open: the function must stay
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);  // never closed: its functions must stay
   if (driver == nullptr) return;
   if (!forks_are_watched.exchange(true)) pthread_atfork(nullptr, nullptr, forget_in_children);
   get_range = reinterpret_cast<GetRange>(dlsym(driver, "cuMemGetAddressRange_v2"));

@@ -6,38 +6,40 @@
 #include <optional>
 #include <string>
 
-/// Memory of GPUs that CUDA drives, which the host cannot access. CUDA's driver is asked only if the process has loaded
-/// it, so that this works without CUDA as well. A cl_mem of OpenCL looks like any pointer, and cannot be told.
+/// Finds out about memory of GPUs that CUDA drives, which the host cannot access. Asks CUDA's driver only if the
+/// process has loaded it, so this works without CUDA as well. A cl_mem of OpenCL looks like any other pointer and is
+/// not recognized.
 namespace tessera::detail::device_memory {
 
-/// How thoroughly to look for CUDA's driver while it has not been found.
+/// When to look for CUDA's driver while it has not been found.
 enum class Look {
   Always,  ///< takes a lock
-  Seldom,  ///< in one of 64 calls of the thread, including the first; for calls that are shorter than the look
+  Seldom,  ///< in one of 64 calls of the thread, including the first, because small calls are shorter than the search
 };
 
 /// Whether CUDA's driver is loaded.
 bool may_exist(Look look = Look::Always) noexcept;
 
-/// What CUDA's driver knows of memory that it has allocated on a GPU, or for all of them.
+/// What CUDA's driver knows about memory on a GPU, or about managed memory.
 struct Allocated {
   int gpu;       ///< CUDA's number
   bool managed;  ///< the host and all GPUs can access it
 };
-/// Empty: the memory is neither, or there is no driver; see `may_exist`. Looks the address up once.
+/// Looks an address up, once. Empty if it is in neither kind of memory, or if there is no driver; see `may_exist`.
 std::optional<Allocated> allocated(const void* data) noexcept;
 
-/// CUDA's number of the GPU whose memory this is. Empty if the host can access it, as pinned and managed memory.
+/// CUDA's number of the GPU whose memory this is. Empty if the host can access the memory, for example if it is pinned
+/// or managed.
 std::optional<int> gpu_of(const void* data) noexcept;
 
-/// The bytes from an address in memory of a GPU to the end of what was allocated there. If the driver does not know, as
-/// for memory that was mapped piece by piece: no limit.
+/// The bytes from an address in GPU memory to the end of its allocation. Unlimited if the driver does not know the
+/// size, for example of memory that was mapped piece by piece.
 std::size_t bytes_from(const void* data) noexcept;
 
-/// The pool of cudaMallocAsync that memory of a GPU comes from, as a cudaMemPool_t; null: it comes from none.
+/// The pool of cudaMallocAsync from which GPU memory comes, as a cudaMemPool_t; null if it comes from none.
 void* pool_of(const void* data) noexcept;
 
-/// What a message says of a pointer to such memory, after its name, and what is allowed.
+/// The part of an error message that follows the name of a pointer to such memory, and says what is allowed.
 inline std::string problem(const std::string& allowed = "must be in host memory or in managed memory") {
   return "points to memory of a GPU, " + allowed;
 }

@@ -16,7 +16,7 @@ pthread_t closer;  // valid once `closed` is true
 }  // namespace
 
 void close() noexcept {
-  if (closed) return;  // there are several exit handlers
+  if (closed) return;  // another exit handler has closed it
   closer = pthread_self();
   closed = true;
 }

@@ -9,17 +9,17 @@
 #include <string>
 
 /// Failures of tile operations, which cannot throw. A failure is recorded for the tiles that the task writes. It
-/// spreads to every tile computed from a failed tile, until a thread waits for such a tile and receives the exception.
+/// spreads to every tile computed from a failed tile, until a thread waits for such a tile and receives an exception.
 namespace tessera::codelets {
 
 struct Failure {
   explicit Failure(std::string sentence) : what(std::move(sentence)) {}
   const std::string what;
-  std::atomic<bool> told = false;  ///< a waiting thread has received it as an exception
+  std::atomic<bool> told = false;  ///< whether a waiting thread has received this failure as an exception
 };
 
-/// Records a failure for the tiles that the current task of this thread writes. The failure is "stray" if the task
-/// writes no tile, or if the thread runs no task, as in a copy between memories.
+/// Records a failure for the tiles that the thread's current task writes. The failure is "stray" if the task writes no
+/// tile, or if the thread runs no task, for example while it copies between memories.
 void report_failure(const std::string& what);
 
 /// The number of stray failures in this process, and the message of the last one ("" if there was none).
@@ -40,8 +40,8 @@ std::shared_ptr<Failure> take(starpu_data_handle_t tile);
 /// Whether a task reads a failed tile. The values of such a tile are arbitrary, so indices may be out of bounds.
 inline bool reads_failed_tile(const starpu_task& task) { return failed_tiles::exist && failed_tiles::are_read(task); }
 
-/// Call this after a task has run, before its dependent tasks may start. The tiles that it has written fail if the task
-/// reported a failure or read a failed tile; otherwise they are good again.
+/// Call this after a task has run, before its dependent tasks may start. If the task reported a failure or read a
+/// failed tile, the tiles that it has written fail; otherwise they become good again.
 /// @return  the failure of the written tiles, or null
 inline std::shared_ptr<Failure> failure_after(const starpu_task& task) {
   return failed_tiles::exist ? failed_tiles::after(task) : nullptr;

@@ -9,8 +9,8 @@
 #include <xmmintrin.h>
 #endif
 
-/// The floating-point mode of a thread: rounding, and the treatment of denormals. A thread inherits the mode of the
-/// thread that creates it, and keeps it even if that thread changes its own. Workers must therefore be told.
+/// The floating-point mode of a thread: rounding, and the treatment of denormals. A new thread inherits the mode of the
+/// thread that creates it, and keeps it even if its creator changes mode. Workers must therefore be told.
 ///
 /// Traps and exception flags are not part of the mode.
 namespace tessera::detail::float_mode {

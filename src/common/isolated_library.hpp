@@ -11,23 +11,23 @@
 
 namespace tessera::detail {
 
-/// Whether the process runs with a sanitizer, which would end it if a library is loaded with RTLD_DEEPBIND.
+/// Whether the process runs with a sanitizer. Sanitizers end a process that loads a library with RTLD_DEEPBIND.
 inline bool has_sanitizer() {
   constexpr const char* entries[] = {"__asan_init", "__tsan_init", "__msan_init"};
   return std::ranges::any_of(entries, [](const char* entry) { return dlsym(RTLD_DEFAULT, entry) != nullptr; });
 }
 
-/// Opens a library that calls its own functions by name. If the program has other functions with these names, the
-/// library is loaded with RTLD_DEEPBIND, so that it finds its own functions first. That is not possible if it is
-/// already loaded, or with a sanitizer.
-/// @param names  functions that show whether the program has such names
+/// Opens a library that calls its own functions by name. If the program has other functions with these names,
+/// RTLD_DEEPBIND makes the library find its own functions first. This is impossible with a sanitizer, or if the library
+/// is already loaded.
+/// @param names  functions whose presence shows that the program has such names
 /// @return  null on failure: see dlerror
 inline void* open_isolated(const char* library, std::initializer_list<const char*> names) {
   const NoSignals in_its_threads;
   constexpr int usual = RTLD_NOW | RTLD_LOCAL;
   if (void* const loaded = dlopen(library, usual | RTLD_NOLOAD); loaded != nullptr) {
-    // If the program links the library and has no threads of its own, the loader may have started the library's
-    // threads.
+    // If the program links the library and has no threads of its own, the library may have started its threads before
+    // any code of Tessera ran.
     start_openblas_threads_without_signals([&](const char* symbol) { return dlsym(loaded, symbol); });
     return loaded;
   }

@@ -12,9 +12,9 @@
 
 namespace tessera::detail {
 
-/// Restores signal handlers at the end of a scope if a library that was loaded within the scope has replaced them. The
-/// LLVM in some OpenCL drivers does that when the driver starts. Handlers that the program itself sets during this
-/// time, in another thread, stay.
+/// Restores signal handlers at the end of a scope if a library that was loaded within the scope has replaced them. Some
+/// OpenCL drivers do so when they start, because of LLVM. Handlers that another thread of the program sets within the
+/// scope stay.
 class KeptSignals {
  public:
   KeptSignals() {

@@ -6,12 +6,12 @@
 
 namespace tessera::detail {
 
-/// Blocks signals in the calling thread during the lifetime of this object. A new thread inherits the signal mask of
-/// the thread that starts it. Use this around everything that starts threads, of Tessera or of a library. Signals are
-/// then delivered only to the program's own threads: its handlers run there, and its `sigwait` receives them.
+/// Blocks signals in the calling thread during the lifetime of this object. Use it around all code that starts threads,
+/// in Tessera or in a library: a new thread inherits the signal mask of its creator. Only the program's own threads
+/// then receive signals, in their handlers and in `sigwait`.
 ///
-/// Faults stay unblocked. They are delivered to the thread that causes them, and if they are blocked, the kernel ends
-/// the process, even if the program has a handler that would repair the cause.
+/// Faults stay unblocked. They are delivered to the thread that causes them. If they were blocked, the kernel would end
+/// the process, even if the program has a handler that repairs the cause.
 class NoSignals {
  public:
   NoSignals() {

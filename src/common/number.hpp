@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-/// A factor such as alpha or beta, for matrices of any of the four types. It holds each of their values exactly.
+/// A scalar such as alpha or beta, for matrices of any of the four types. It represents all their values exactly.
 struct Number {
   double real = 0, imaginary = 0;
 

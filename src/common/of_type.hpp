@@ -33,7 +33,7 @@ decltype(auto) with_type(char letter, Function&& function) {
   default: return std::forward<Function>(function)(double{});
   }
 }
-/// The same for the letter c or z. Ends the program for another, whose elements have another size.
+/// Calls function(T{}) with the complex type of the letter c or z. Ends the program for other letters.
 template <typename Function>
 decltype(auto) with_complex_type(char letter, Function&& function) {
   if (letter == 'c') return std::forward<Function>(function)(std::complex<float>{});

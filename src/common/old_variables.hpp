@@ -8,8 +8,8 @@
 
 namespace tessera::detail {
 
-/// An environment variable of an earlier version. It is refused, because silently ignoring it would change the meaning
-/// of a run.
+/// An environment variable of an earlier version. Tessera refuses it, because ignoring it would silently change the
+/// meaning of a run.
 struct OldVariable {
   std::string_view name, now;
   std::string problem() const { return "is no longer read: use " + std::string(now); }

@@ -14,9 +14,9 @@ inline unsigned long threads_of_process() {
 }
 
 /// Restarts OpenBLAS's threads with signals blocked. OpenBLAS starts its threads when it is loaded. If the program
-/// links it, that happens before any code of Tessera runs, and these threads would receive the program's signals. Does
-/// so only if they are the only threads besides the caller, so none of them can be computing. Does nothing for another
-/// BLAS.
+/// links it, that happens before any code of Tessera runs, and these threads would receive the program's signals.
+/// Restarts them only if the process has no other threads besides the caller, so none of them can be computing. Does
+/// nothing for other BLAS libraries.
 /// @param find  (const char* symbol) → void*, in the library of the BLAS
 template <typename Find>
 void start_openblas_threads_without_signals(Find find) {
@@ -28,7 +28,7 @@ void start_openblas_threads_without_signals(Find find) {
   auto* const stop = function(static_cast<Count*>(nullptr), "blas_thread_shutdown_");
   auto* const count = function(static_cast<Count*>(nullptr), "openblas_get_num_threads");
   auto* const start = function(static_cast<SetCount*>(nullptr), "openblas_set_num_threads");
-  const auto* const started = static_cast<const int*>(find("blas_num_threads"));  // includes the calling thread
+  const auto* const started = static_cast<const int*>(find("blas_num_threads"));  // counts the calling thread
   const auto* const running = static_cast<const int*>(find("blas_server_avail"));
   if (stop == nullptr || count == nullptr || start == nullptr || started == nullptr || running == nullptr) return;
   if (*running == 0 || *started < 2 || threads_of_process() != static_cast<unsigned long>(*started)) return;

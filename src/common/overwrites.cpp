@@ -13,7 +13,7 @@ namespace {
 // Not destroyed at exit: threads may still copy.
 auto& mutex = *new std::shared_mutex;
 auto& listeners = *new std::vector<const Listener*>;  // guarded by mutex
-std::atomic<int> count = 0;                           ///< of listeners; without any, nobody takes the lock
+std::atomic<int> count = 0;                           ///< number of listeners; if it is 0, nobody takes the lock
 
 }  // namespace
 

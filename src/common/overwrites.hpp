@@ -5,13 +5,13 @@
 namespace tessera::detail::overwrites {
 
 struct Listener {
-  /// Called by a thread before it writes between `first` and `last`; several threads may call at once. The range may
+  /// Called before a thread writes between `first` and `last`, perhaps by several threads at once. The range may
   /// contain other data, and may be irrelevant to the listener. After the return, the range may be overwritten.
   void (*before)(void* self, const void* first, const void* last) noexcept;
   void* self;
 };
 
-/// During the lifetime of this object, its listener is called before all overwrites.
+/// Makes Tessera call a listener before all overwrites during the lifetime of this object.
 class Listening {
  public:
   /// @param listener  null: none

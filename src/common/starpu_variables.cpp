@@ -13,11 +13,11 @@ namespace tessera::detail {
 
 namespace {
 
-/// Everything that was ever in an environment made here. Sessions of a process usually want the same entries, and share
-/// them.
+/// All entries that ever were in an environment created here. Sessions of a process usually need the same entries and
+/// share them.
 struct Kept {
   std::mutex mutex;
-  std::list<std::string> entries;  // StarPU writes into some
+  std::list<std::string> entries;  // some are writable, because StarPU modifies them
   std::list<std::vector<char*>> tables;
 
   char* entry(const std::string& text) {
@@ -82,7 +82,7 @@ bool StarpuVariables::InForce::is_untouched() const { return environ == table_->
 
 void StarpuVariables::InForce::take_out() const {
   for (const auto& change : changes_) {
-    if (entry_of(change.name) != change.ours) continue;  // the program has set it
+    if (entry_of(change.name) != change.ours) continue;  // the program has set the variable
     if (change.given != nullptr) putenv(change.given);
     else unsetenv(change.name.c_str());
   }

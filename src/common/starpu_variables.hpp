@@ -8,24 +8,23 @@
 
 namespace tessera::detail {
 
-/// Variables for StarPU's environment, the only source of some of its settings.
+/// Environment variables for StarPU, which reads some of its settings only from there.
 class StarpuVariables {
  public:
   enum class IfSet { Keep, Replace };  ///< whether to keep or replace a value that the user has set
 
   void set(std::string name, const std::string& value, IfSet if_set = IfSet::Keep);
-  /// Hides a variable that the user may have set from StarPU.
+  /// Hides a variable from StarPU, even if the user has set it.
   void hide(std::string name) { wanted_.emplace_back(std::move(name), std::nullopt); }
 
-  /// During the lifetime of this object, the process has an environment with these variables. `setenv` would free or
-  /// move the program's environment, which its other threads may be reading. Therefore this environment is a separate
-  /// table, which the program's environment does not refer to before or afterwards. Nothing in it is ever freed,
-  /// because another thread may hold a result of `getenv`.
+  /// Gives the process an environment with these variables during the lifetime of this object. `setenv` would free or
+  /// move the program's environment while other threads may be reading it. This environment is therefore a separate
+  /// table, to which the program's environment never refers. Nothing in it is ever freed, because another thread may
+  /// hold a result of `getenv`.
   class InForce {
    public:
     explicit InForce(const StarpuVariables& variables);
-    /// If the program has changed the environment in the meantime, its changes stay, and the variables are removed from
-    /// it.
+    /// If the program has changed the environment in the meantime, keeps these changes and removes only the variables.
     ~InForce();
     InForce(const InForce&) = delete;
     InForce& operator=(const InForce&) = delete;
@@ -33,8 +32,8 @@ class StarpuVariables {
    private:
     struct Change {
       std::string name;
-      char* given;  ///< the program's entry; null: it has none
-      char* ours;   ///< our entry; null: the variable is hidden
+      char* given;  ///< the program's entry; null if it has none
+      char* ours;   ///< Tessera's entry; null if the variable is hidden
     };
 
     bool is_untouched() const;
@@ -43,7 +42,7 @@ class StarpuVariables {
     char** before_;
     std::vector<Change> changes_;
     const std::vector<char*>* table_ = nullptr;
-    std::vector<char*> content_;  ///< of the table, as created
+    std::vector<char*> content_;  ///< the entries of the table when it was created
   };
 
  private:

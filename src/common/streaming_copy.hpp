@@ -11,8 +11,8 @@
 
 namespace tessera::detail {
 
-/// Copies memory that is too large for the caches. If the processor supports it, the target is not read before it is
-/// written, which saves a third of the traffic and leaves the caches to others. Other threads see the copy after
+/// Copies memory that is too large for the caches. If the processor supports it, the copy bypasses the caches: the
+/// target is not read before it is written, which saves a third of the traffic. Other threads see the copy only after
 /// `end_streaming`.
 inline void copy_streaming(std::byte* to, const std::byte* from, std::size_t count) noexcept {
 #ifdef __SSE2__

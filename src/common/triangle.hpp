@@ -5,7 +5,7 @@
 
 namespace tessera::codelets {
 
-/// The part of its output tile that a task computes.
+/// Which part of its output tile a task computes.
 enum class Part : char { All, Lower, Upper };
 
 constexpr Part part_of(Uplo uplo) { return uplo == Uplo::Lower ? Part::Lower : Part::Upper; }
@@ -16,8 +16,8 @@ struct Rectangle {
   int i, j, m, n;
 };
 
-/// An m×n tile on a diagonal that enters it in row `first` is a trapezoid: a triangle of order n, and a rectangle below
-/// it (Lower) or above it (Upper). Returns the rectangle, which may be empty.
+/// The diagonal enters an m×n tile in row `first`. The used part of the tile is a trapezoid: a triangle of order n, and
+/// a rectangle below it (Lower) or above it (Upper). Returns the rectangle, which may be empty.
 constexpr Rectangle rest_of_trapezoid(Uplo uplo, int m, int n, int first) {
   return uplo == Uplo::Lower ? Rectangle{first + n, 0, m - first - n, n} : Rectangle{0, 0, first, n};
 }
@@ -27,23 +27,23 @@ constexpr double trapezoid_elements(Uplo uplo, Index m, Index n, Index first) {
   return width * (width / 2 + static_cast<double>(uplo == Uplo::Lower ? m - first - n : first));
 }
 
-/// Cuts a triangle of order n into two triangles on the diagonal and the rectangle between them, recursively, until the
-/// triangles are no larger than `leaf`. An operation without a triangular form then does most of its work on
+/// Cuts a triangle of order n recursively into two triangles on the diagonal and the rectangle between them, until the
+/// triangles are no larger than `leaf`. An operation without a triangular form thus does most of its work on
 /// rectangles.
 /// @param on_rectangle  called with a Rectangle
 /// @param on_leaf       called with the first row and the order of a diagonal triangle
 template <typename OnRectangle, typename OnLeaf>
 void cut_triangle(Uplo uplo, int n, int leaf, OnRectangle on_rectangle, OnLeaf on_leaf, int first = 0) {
   if (n <= leaf) return on_leaf(first, n);
-  const int half = (n / 2 + leaf - 1) / leaf * leaf;  // a multiple of `leaf`, so that most kernels get round sizes
+  const int half = (n / 2 + leaf - 1) / leaf * leaf;  // a multiple of `leaf`, so that most kernels work on round sizes
   cut_triangle(uplo, half, leaf, on_rectangle, on_leaf, first);
   if (uplo == Uplo::Lower) on_rectangle(Rectangle{first + half, first, n - half, half});
   else on_rectangle(Rectangle{first, first + half, half, n - half});
   cut_triangle(uplo, n - half, leaf, on_rectangle, on_leaf, first + half);
 }
 
-/// Cuts the trapezoid of an m×n tile in the same way; see `rest_of_trapezoid`.
-/// @param on_leaf  called with the row, column and order of a triangle
+/// Cuts the trapezoid of an m×n tile in the same manner; see `rest_of_trapezoid`.
+/// @param on_leaf  called with the row, the column and the order of a triangle
 template <typename OnRectangle, typename OnLeaf>
 void cut_trapezoid(Uplo uplo, int m, int n, int first_row, int leaf, OnRectangle on_rectangle, OnLeaf on_leaf) {
   if (const auto rest = rest_of_trapezoid(uplo, m, n, first_row); rest.m > 0) on_rectangle(rest);

@@ -15,10 +15,10 @@
 #include "environment.hpp"
 #include "old_variables.hpp"
 
-/// The table of environment variables, and functions that read them accordingly.
+/// The table of environment variables, and functions that read and check the variables.
 namespace tessera::detail {
 
-/// The allowed values of a variable: the words of a list, numbers in a range, or other text, which is described.
+/// The allowed values of a variable: words from a list, numbers in a range, or text of a described form.
 struct Values {
   std::string_view words = {}, text = {};
   std::int64_t least = 0, most = 0;
@@ -32,7 +32,7 @@ struct Values {
     return list;
   }
 };
-namespace values {  // as named in the table
+namespace values {  // the names that the table uses
 constexpr Values text(std::string_view what) { return {.text = what}; }
 constexpr Values words(std::string_view list) { return {.words = list}; }
 constexpr Values numbers(std::int64_t least, std::int64_t most) { return {.least = least, .most = most}; }
@@ -79,7 +79,7 @@ inline std::string_view text_of(const Variable& variable) {
   return text;
 }
 
-/// @throws ArgumentError if it is not in the range that the table allows
+/// @throws ArgumentError if the number is outside the range that the table allows
 inline std::optional<std::int64_t> number_in(const Variable& variable) {
   const auto text = text_of(variable);
   if (text.empty()) return {};

@@ -47,7 +47,7 @@ class NoFileSizeSignal {
 };
 
 /// A file that appears under its name only when it is complete. It is written next to its destination and then renamed.
-/// All members throw RuntimeError with the file and the reason. Without commit(), nothing remains. The thread that
+/// All members throw RuntimeError with the file and the reason. Without commit(), no file remains. The thread that
 /// creates this object must also destroy it.
 class WholeFile {
  public:
@@ -79,7 +79,7 @@ class WholeFile {
   }
 
  private:
-  /// Remembers errno of the first failed write, because errno has changed by the time of the report.
+  /// Remembers the errno of the first failed write; errno itself has changed when the failure is reported.
   struct Buffer : std::filebuf {
     int reason = 0;
 
@@ -118,9 +118,9 @@ inline void write_whole(const std::filesystem::path& file, std::string_view text
   whole.commit();
 }
 
-/// Writes a file whose contents can be measured or computed again. Errors are ignored: a missing file only costs time
-/// at the next start.
-/// @param file  empty: does nothing
+/// Writes a file whose contents can be measured or computed again. Ignores errors, because a missing file only costs
+/// time at the next start.
+/// @param file  if empty, nothing is written
 inline void keep_if_possible(const std::filesystem::path& file, std::string_view text) {
   if (file.empty()) return;
   std::error_code ignored;

@@ -28,13 +28,13 @@ inline constexpr std::chrono::seconds time_for_the_handler(5);
 /// The time to wait for the other processes, which may have the same exception.
 inline constexpr std::chrono::milliseconds time_for_others(300);
 
-/// Detects processes that do not make the same calls. Each sends process 0 a record of every call, without waiting. A
-/// thread of process 0 compares the records with its own.
+/// Detects processes that do not make the same calls. Each process sends a record of every call to process 0, without
+/// waiting. A thread of process 0 compares these records with those of its own calls.
 class Agreement {
  public:
   /// Collective over `comm`, which must not be used for anything else.
   explicit Agreement(MPI_Comm comm);
-  /// Waits until all processes are here.
+  /// Waits until all processes call this.
   ~Agreement();
   Agreement(const Agreement&) = delete;
   Agreement& operator=(const Agreement&) = delete;
@@ -51,13 +51,13 @@ class Agreement {
   };
 
   void watch();
-  /// Process `rank` does something different: all processes end. They end at once, unless one of them is on its way to
-  /// the handler of an exception. @pre  mutex_ is held
+  /// Ends all processes, because process `rank` does something different. Ends them at once, unless one of them is on
+  /// its way to the handler of an exception. @pre  mutex_ is held
   void differ(int rank, const Record& mine, const Record& other);
   /// Starts to wait for the others, unless already started.
   void begin_end();
   bool all_are_here();
-  /// Compares the known calls of another process with those of this one. @pre  mutex_ is held
+  /// Compares the known calls of another process with this process's. @pre  mutex_ is held
   void compare(int rank);
 
   MPI_Comm comm_;

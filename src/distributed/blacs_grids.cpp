@@ -90,7 +90,7 @@ const Grid& BlacsGrids::of(int context) {
     throw;
   }
   MPI_Comm_group(of_grid, &all_.back().processes);
-  MPI_Comm_free(&of_grid);  // the grid has its own
+  MPI_Comm_free(&of_grid);  // the grid has its own communicator
   return all_.back().grid;
 }
 
@@ -100,10 +100,9 @@ void BlacsGrids::make_room(MPI_Group processes) {
   const int shared = common(ours, processes);
   if (shared == size_of(ours) && shared == size_of(processes)) return;
   if (shared < size_of(ours))
-    throw RuntimeError("of the " + std::to_string(size_of(ours)) + " processes of an earlier BLACS context, " +
-                       std::to_string(size_of(ours) - shared) +
-                       " are not in this one: a process can go on with the same processes, in grids of any shape and "
-                       "order, or with all of them and more");
+    throw RuntimeError("this BLACS context lacks " + std::to_string(size_of(ours) - shared) + " of the " +
+                       std::to_string(size_of(ours)) + " processes of an earlier one: later grids may have any shape " +
+                       "and order, but need all of these processes");
   clear();  // all processes of these grids are here
 }
 

@@ -54,7 +54,10 @@ void Grid::control(const ProductControl& control) const {
                                                  {"block_columns", control.block_columns},
                                                  {"chunk", control.chunk},
                                                  {"look_ahead", control.look_ahead}};
-  std::string text = std::string("Grid::control(") + (control.holds_back ? "holds back" : "holds nothing back") +
+  std::string text = std::string("Grid::control(") +
+                     (!control.holds_back   ? "holds back what does not fit"
+                      : *control.holds_back ? "holds back"
+                                            : "holds nothing back") +
                      (control.gpus_by_columns ? ", columns" : ", grid");
   for (const auto& [name, size] : sizes) {
     if (size < 0)
@@ -63,14 +66,14 @@ void Grid::control(const ProductControl& control) const {
     text += std::string(", ") + name + " " + std::to_string(size);
   }
   network_->agree(text + ")");
-  network_->set_control({control.holds_back,
-                         control.gpus_by_columns,
-                         {control.block_rows, control.block_columns, control.chunk, control.look_ahead}});
+  network_->set_control(
+      {control.gpus_by_columns,
+       {control.block_rows, control.block_columns, control.chunk, control.look_ahead, control.holds_back}});
 }
 ProductControl Grid::control() const {
   const auto control = network_->control();
-  const auto& [rows, columns, chunk, ahead] = control.blocks;
-  return {control.holds_back, rows, columns, chunk, ahead, control.by_columns};
+  const auto& [rows, columns, chunk, ahead, holds_back] = control.blocks;
+  return {holds_back, rows, columns, chunk, ahead, control.by_columns};
 }
 std::vector<std::uint64_t> Grid::bytes_sent() const { return network_->bytes_sent(); }
 

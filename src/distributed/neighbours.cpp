@@ -2,11 +2,8 @@
 #include "neighbours.hpp"
 
 #include <algorithm>
-#include <cassert>
-#include <chrono>
-#include <cstring>
+#include <numeric>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <tessera/error.hpp>
@@ -21,18 +18,25 @@ namespace {
 /// For shorter tiles, MPI takes less time than two messages and waking a thread.
 constexpr std::size_t usual_least_bytes = std::size_t{64} << 10;
 constexpr std::size_t never = ~std::size_t{0};
+/// A process keeps this part of a GPU's memory, at most, for others to read. It also receives tiles into as much.
+constexpr std::size_t part_for_others = 8;
+/// More bytes on their way to the GPUs of a process would not make their copies faster.
+constexpr std::size_t most_bytes_at_once = std::size_t{512} << 20;
 
-Columns columns_of(starpu_data_handle_t tile) {
-  const auto& matrix =
-      *static_cast<const starpu_matrix_interface*>(starpu_data_get_interface_on_node(tile, STARPU_MAIN_RAM));
-  return {matrix.ptr, matrix.nx * matrix.elemsize, matrix.ld * matrix.elemsize, matrix.ny};
+/// StarPU calls it when earlier tasks have ended. It may choose another memory node.
+using Choose = void (*)(void* argument, int* node, starpu_data_access_mode mode);
+
+/// Calls acquired(argument) when the tile is in the memory of the node, as StarPU-MPI does.
+void acquire(starpu_data_handle_t tile, int node, starpu_data_access_mode mode, int priority, Choose choose,
+             void (*acquired)(void*), void* argument) {
+  starpu_data_acquire_on_node_cb_sequential_consistency_sync_jobids(tile, node, mode, choose, acquired, argument, 1, 1,
+                                                                    nullptr, nullptr, priority);
 }
 
-/// Calls acquired(argument) when the tile is in host memory, as StarPU-MPI does.
-void acquire(starpu_data_handle_t tile, starpu_data_access_mode mode, int priority, void (*acquired)(void*),
-             void* argument) {
-  starpu_data_acquire_on_node_cb_sequential_consistency_sync_jobids(tile, STARPU_MAIN_RAM, mode, nullptr, acquired,
-                                                                    argument, 1, 1, nullptr, nullptr, priority);
+bool is_valid(starpu_data_handle_t tile, int node) {
+  int allocated = 0, valid = 0, loading = 0;
+  starpu_data_query_status2(tile, node, &allocated, &valid, &loading, nullptr);
+  return valid != 0;
 }
 
 }  // namespace
@@ -45,7 +49,8 @@ std::size_t Neighbours::least_bytes_asked_for() {
   refuse(variables::node_reads);
 }
 
-Neighbours::Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers) : comm_(comm) {
+Neighbours::Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers, std::unique_ptr<PeerMemory> peers)
+    : comm_(comm) {
   int size = 1, rank = 0, on_node = 1;
   MPI_Comm_size(comm, &size);
   MPI_Comm_rank(comm, &rank);
@@ -64,30 +69,54 @@ Neighbours::Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers) : co
   const int mine_started = !processes.empty() && start_threads(readers) ? 1 : 0;
   int all_started = 0;
   MPI_Allreduce(&mine_started, &all_started, 1, MPI_INT, MPI_MIN, node);
+  if (all_started != 0) use_if_all_can_read(std::move(peers), node);
   MPI_Comm_free(&node);
   if (all_started == 0) return;
   for (std::size_t i = 0; i < ranks.size(); i++) process_of_[static_cast<std::size_t>(ranks[i])] = processes[i];
   process_of_[static_cast<std::size_t>(rank)] = 0;
 }
 
-bool Neighbours::start_threads(int readers) {
+void Neighbours::use_if_all_can_read(std::unique_ptr<PeerMemory> peers, MPI_Comm node) {
+  using Sample = PeerMemory::Sample;
+  std::vector<Sample> mine;
+  bool can_read = peers != nullptr && !peers->nodes().empty();
   try {
-    courier_ = std::thread([this] { serve_messages(); });
-    for (int i = 0; i < readers; i++) readers_.emplace_back([this] { read_pieces(); });
-  } catch (const std::system_error&) {  // the system allows no further threads
+    if (can_read) mine = peers->samples();
+  } catch (const RuntimeError&) {  // this process cannot share its memory
+    can_read = false;
   }
-  return !readers_.empty();
+  int processes = 1, rank = 0;
+  MPI_Comm_size(node, &processes);
+  MPI_Comm_rank(node, &rank);
+  auto bytes = static_cast<int>(mine.size() * sizeof(Sample));
+  std::vector<int> sizes(static_cast<std::size_t>(processes)), starts(sizes.size());
+  MPI_Allgather(&bytes, 1, MPI_INT, sizes.data(), 1, MPI_INT, node);
+  std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), 0);
+  std::vector<Sample> all(static_cast<std::size_t>(starts.back() + sizes.back()) / sizeof(Sample));
+  MPI_Allgatherv(mine.data(), bytes, MPI_BYTE, all.data(), sizes.data(), starts.data(), MPI_BYTE, node);
+  const auto first_mine = static_cast<std::size_t>(starts[static_cast<std::size_t>(rank)]) / sizeof(Sample);
+  for (std::size_t i = 0; i < all.size(); i++)
+    if (const bool is_mine = i >= first_mine && i < first_mine + mine.size(); !is_mine)
+      can_read = can_read && peers->can_read(all[i]);
+  int mine_can = can_read ? 1 : 0, all_can = 0;
+  MPI_Allreduce(&mine_can, &all_can, 1, MPI_INT, MPI_MIN, node);
+  if (all_can == 0) return;
+  most_allocated_ = most_bytes_at_once;
+  most_held_ = never;
+  for (const unsigned gpu : peers->nodes()) {
+    gpus_.push_back(static_cast<int>(gpu));
+    const auto memory = starpu_memory_get_total(gpu);
+    if (memory < 0) continue;  // not limited
+    most_held_ = std::min(most_held_, static_cast<std::size_t>(memory) / part_for_others);
+    most_allocated_ = std::min(most_allocated_, most_held_);
+  }
+  peers_ = std::move(peers);
 }
 
-Neighbours::~Neighbours() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-  }
-  something_to_do_.notify_all();
-  pieces_to_read_.notify_all();
-  if (courier_.joinable()) courier_.join();
-  for (auto& reader : readers_) reader.join();
+Columns Neighbours::columns_on(starpu_data_handle_t tile, int node) {
+  const auto& matrix = *static_cast<const starpu_matrix_interface*>(
+      starpu_data_get_interface_on_node(tile, static_cast<unsigned>(node)));
+  return {matrix.ptr, matrix.nx * matrix.elemsize, matrix.ld * matrix.elemsize, matrix.ny};
 }
 
 bool Neighbours::carry(starpu_data_handle_t tile, int rank) const {
@@ -104,38 +133,70 @@ void Neighbours::send(starpu_data_handle_t tile, int to, std::int64_t tag, int p
     const std::lock_guard lock(mutex_);
     sends_++;
   }
+  const auto written = [](void* argument, int* node, starpu_data_access_mode) {
+    auto* const its = static_cast<Outgoing*>(argument);
+    *node = its->node = its->of.source(*its);
+  };
   const auto acquired = [](void* argument) {
     auto* const its = static_cast<Outgoing*>(argument);
     its->of.announce(its);
   };
-  acquire(tile, STARPU_R, priority, acquired, outgoing);
+  acquire(tile, STARPU_MAIN_RAM, STARPU_R, priority, peers_ ? Choose(written) : nullptr, acquired, outgoing);
+}
+
+int Neighbours::gpu_for(std::int64_t tag) const { return gpus_[static_cast<std::size_t>(tag) % gpus_.size()]; }
+
+int Neighbours::source(const Outgoing& tile) {
+  int gpu = gpu_for(tile.tag);
+  if (!is_valid(tile.tile, gpu)) {
+    const auto other = std::ranges::find_if(gpus_, [&](int node) { return is_valid(tile.tile, node); });
+    if (other != gpus_.end()) gpu = *other;
+  }
+  const auto bytes = columns_on(tile.tile, gpu).total();
+  const std::lock_guard lock(mutex_);
+  auto& held = held_[gpu];
+  if (held + bytes > most_held_) return STARPU_MAIN_RAM;
+  held += bytes;
+  return gpu;
 }
 
 void Neighbours::announce(Outgoing* tile) {
-  const auto columns = columns_of(tile->tile);
+  const auto columns = columns_on(tile->tile, tile->node);
   const std::lock_guard lock(mutex_);
   const auto number = announcements_++;
   announced_.emplace(number, tile);
-  messages_.emplace_back(tile->to, Message{Message::Kind::Announced, number, tile->tag, columns});
+  const Message message{Message::Kind::Announced, number, tile->tag, columns, tile->node != STARPU_MAIN_RAM, {}};
+  messages_.push_back({tile->to, message, tile->node});
   something_to_do_.notify_one();
 }
 
 void Neighbours::receive(starpu_data_handle_t tile, int from, std::int64_t tag, int priority) {
-  auto* incoming = new Incoming{*this, tile, from, tag, priority, {}, 0};  // `finish` deletes it
+  auto* incoming = new Incoming{*this, tile, from, tag, priority};  // `finish` deletes it
   {
     const std::lock_guard lock(mutex_);
     receives_++;
     something_to_do_.notify_one();
   }
-  const auto acquired = [](void* argument) {
+  const auto unused = [](void* argument) {
     auto* const its = static_cast<Incoming*>(argument);
+    const std::lock_guard lock(its->of.mutex_);
+    its->of.unused(its);
+  };
+  if (!peers_) return acquire(tile, STARPU_MAIN_RAM, STARPU_W, priority, nullptr, unused, incoming);
+  // `allocate` releases it, so that StarPU continues with the second acquisition.
+  acquire(tile, STARPU_ACQUIRE_NO_NODE, STARPU_W, priority, nullptr, unused, incoming);
+  const auto choose = [](void* argument, int* node, starpu_data_access_mode) {
+    *node = static_cast<Incoming*>(argument)->node;
+  };
+  const auto allocated = [](void* argument) {
+    auto* const its = static_cast<Incoming*>(argument);
+    const std::lock_guard lock(its->of.mutex_);
     its->of.allocated(its);
   };
-  acquire(tile, STARPU_W, priority, acquired, incoming);
+  acquire(tile, STARPU_MAIN_RAM, STARPU_W, priority, choose, allocated, incoming);
 }
 
-void Neighbours::allocated(Incoming* tile) {
-  const std::lock_guard lock(mutex_);
+void Neighbours::unused(Incoming* tile) {
   const Sender sender{tile->from, tile->tag};
   const auto found = not_wanted_.find(sender);
   if (found == not_wanted_.end()) {
@@ -145,110 +206,23 @@ void Neighbours::allocated(Incoming* tile) {
   tile->announced = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) not_wanted_.erase(found);
-  divide(tile);
+  announced(tile);
 }
 
-void Neighbours::divide(Incoming* tile) {
-  constexpr std::size_t piece_bytes = std::size_t{2} << 20;
-  const auto& source = tile->announced.columns;
-  const auto target = columns_of(tile->tile);
-  if (target.bytes != source.bytes || target.count != source.count) {
+void Neighbours::announced(Incoming* tile) {
+  if (!peers_) return allocated(tile);
+  tile->node = tile->announced.on_gpu != 0 ? gpu_for(tile->tag) : STARPU_MAIN_RAM;
+  to_allocate_.emplace(tile->priority, tile);
+}
+
+void Neighbours::allocated(Incoming* tile) {
+  if (!columns_on(tile->tile, tile->node).has_shape_of(tile->announced.columns)) {
     wait_for_a_better_message();
     end_all_processes("a tile of process " + std::to_string(tile->from) +
                       " has a different size there: the processes have not made the same calls");
   }
-  const auto columns = std::max<std::size_t>(1, piece_bytes / std::max<std::size_t>(source.bytes, 1));
-  for (std::size_t first = 0; first < source.count; first += columns) {
-    const auto count = std::min(columns, source.count - first);
-    pieces_.emplace(tile->priority, Piece{tile, source.part(first, count), target.part(first, count)});
-    tile->left++;
-  }
-  pieces_to_read_.notify_all();
-}
-
-void Neighbours::read_pieces() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    pieces_to_read_.wait(lock, [this] { return ends_ || !pieces_.empty(); });
-    if (pieces_.empty()) return;
-    const auto piece = pieces_.begin()->second;
-    pieces_.erase(pieces_.begin());
-    lock.unlock();
-    const int from = piece.tile->from;
-    if (const int error = read_columns(process_of_[static_cast<std::size_t>(from)], piece.source, piece.target)) {
-      wait_for_a_better_message();
-      end_all_processes("cannot read a tile from the memory of process " + std::to_string(from) + ": " +
-                        std::strerror(error) + ". With TESSERA_NODE_READS=off, MPI sends tiles");
-    }
-    lock.lock();
-    if (--piece.tile->left == 0) finish(piece.tile, lock);
-  }
-}
-
-void Neighbours::finish(Incoming* tile, std::unique_lock<std::mutex>& lock) {
-  lock.unlock();
-  starpu_data_release_on_node(tile->tile, STARPU_MAIN_RAM);
-  lock.lock();
-  messages_.emplace_back(tile->from, Message{Message::Kind::Read, tile->announced.number, 0, {}});
-  delete tile;
-  something_to_do_.notify_one();
-}
-
-void Neighbours::handle(int from, const Message& message) {
-  std::unique_lock lock(mutex_);
-  if (message.kind == Message::Kind::Announced) {
-    const Sender sender{from, message.tag};
-    const auto found = wanted_.find(sender);
-    if (found == wanted_.end()) {
-      not_wanted_[sender].push_back(message);
-      return;
-    }
-    auto* const tile = found->second.front();
-    found->second.pop_front();
-    if (found->second.empty()) wanted_.erase(found);
-    tile->announced = message;
-    divide(tile);
-    return;
-  }
-  const auto found = announced_.find(message.number);
-  assert(found != announced_.end());
-  auto* const tile = found->second;
-  announced_.erase(found);
-  lock.unlock();
-  tile->sent += tile->bytes;
-  starpu_data_release_on_node(tile->tile, STARPU_MAIN_RAM);
-  delete tile;
-  lock.lock();
-  if (--sends_ == 0 && receives_ == 0) all_arrived_.notify_all();
-}
-
-void Neighbours::serve_messages() {
-  constexpr std::chrono::microseconds pause(20);
-  std::unique_lock lock(mutex_);
-  while (true) {
-    const auto any = [this] { return receives_ > 0 || !announced_.empty() || !messages_.empty(); };
-    something_to_do_.wait(lock, [&] { return ends_ || any(); });
-    if (!any()) return;
-    const auto messages = std::exchange(messages_, {});
-    lock.unlock();
-    int read = 0;
-    for (const auto& [to, message] : messages) {  // too short for MPI to wait for the receiver, unless it lacks space
-      MPI_Send(&message, sizeof(message), MPI_BYTE, to, 0, comm_);
-      read += message.kind == Message::Kind::Read;
-    }
-    int arrived = 0;
-    MPI_Status status;
-    MPI_Iprobe(MPI_ANY_SOURCE, 0, comm_, &arrived, &status);
-    if (arrived != 0) {
-      Message message{};
-      MPI_Recv(&message, sizeof(message), MPI_BYTE, status.MPI_SOURCE, 0, comm_, MPI_STATUS_IGNORE);
-      handle(status.MPI_SOURCE, message);
-    } else if (messages.empty()) {
-      std::this_thread::sleep_for(pause);
-    }
-    lock.lock();
-    if (read > 0 && (receives_ -= read) == 0 && sends_ == 0) all_arrived_.notify_all();
-  }
+  if (tile->announced.on_gpu != 0) to_copy_.push_back(tile);
+  else divide(tile);
 }
 
 bool Neighbours::is_idle() {

@@ -10,39 +10,48 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "memory/peer_memory.hpp"
 #include "remote_memory.hpp"
 
 namespace tessera::detail {
 
 /// Reads tiles from the memory of other processes on this node. With MPI, one thread per process would copy messages,
 /// and would first have to pack columns. Here, several threads read columns directly into place. Only short messages
-/// use MPI: the owner announces a tile that is in its host memory, and leaves it unchanged until the reader confirms.
+/// use MPI: the owner announces a tile that is in its memory, and leaves it unchanged until the reader confirms.
+///
+/// If the processes can read each other's GPU memory, the owner announces a tile on a GPU, where it usually has been
+/// computed, and the reader copies it to its own GPU. A tile in host memory is first loaded to a GPU of its owner. The
+/// owner holds only part of its GPU's memory for readers, and announces other tiles in host memory. A reader allocates
+/// memory only for tiles that are announced, a few at a time. So tiles that wait for memory never keep it from each
+/// other.
 class Neighbours {
  public:
-  /// The minimum bytes of a tile to be read this way, from the environment.
+  /// The minimum size of a tile that is read from memory, according to the environment [bytes].
   /// @throws RuntimeError if it is not a number
   static std::size_t least_bytes_asked_for();
 
   /// Collective over `comm`, which must not be used for anything else.
   /// @param least_bytes  the largest value of all processes counts
   /// @param readers      number of copying threads
-  Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers);
+  /// @param peers        this process's GPUs, if all processes of the node can read those of the others; or null
+  Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers, std::unique_ptr<PeerMemory> peers);
   /// @pre  `wait` has returned, and no tile has been sent or received since
   ~Neighbours();
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
 
-  /// Whether a tile to or from that process is read this way. Both processes get the same answer.
+  /// Whether a tile to or from a process is read from memory. Both processes get the same answer.
   bool carry(starpu_data_handle_t tile, int rank) const;
 
   /// Sends a tile once the tasks submitted so far have written it.
-  /// @param tag    of the tile, the same in all processes
+  /// @param tag    identifies the tile in all processes
   /// @param sent   increased by `bytes` when the tile has arrived
   void send(starpu_data_handle_t tile, int to, std::int64_t tag, int priority, std::atomic<std::uint64_t>& sent,
             std::uint64_t bytes);
@@ -61,6 +70,8 @@ class Neighbours {
     std::uint64_t number;  ///< of the sender's announcement
     std::int64_t tag;      ///< of an announced tile
     Columns columns;       ///< of an announced tile, in the memory of the sender
+    std::uint64_t on_gpu;  ///< whether that memory is on a GPU
+    PeerMemory::Name name;
   };
   struct Outgoing {
     Neighbours& of;
@@ -69,6 +80,7 @@ class Neighbours {
     std::int64_t tag;
     std::atomic<std::uint64_t>& sent;
     std::uint64_t bytes;
+    int node = STARPU_MAIN_RAM;  ///< the memory node that it is read from
   };
   struct Incoming {
     Neighbours& of;
@@ -76,8 +88,9 @@ class Neighbours {
     int from;
     std::int64_t tag;
     int priority;
-    Message announced;
-    std::size_t left;  ///< number of pieces not read yet
+    Message announced = {};
+    std::size_t left = 0;        ///< number of pieces not read yet
+    int node = STARPU_MAIN_RAM;  ///< the memory node that it is copied to
   };
   /// Some columns of a tile that one thread reads.
   struct Piece {
@@ -86,11 +99,32 @@ class Neighbours {
   };
   using Sender = std::pair<int, std::int64_t>;  ///< the sender's rank, and the tag of a tile
 
+  /// A message on its way. `node`: the memory of the announced tile.
+  struct Post {
+    int to;
+    Message message;
+    int node = STARPU_MAIN_RAM;
+  };
+
+  static Columns columns_on(starpu_data_handle_t tile, int node);
   /// @return  whether there are enough threads to copy tiles
   bool start_threads(int readers);
+  /// Reads between GPUs if all processes of the node can read from the GPUs of all others. Collective over `node`.
+  void use_if_all_can_read(std::unique_ptr<PeerMemory> peers, MPI_Comm node);
+  /// The memory node of a GPU of this process. Tiles without another reason to be on one of them are dealt over them.
+  int gpu_for(std::int64_t tag) const;
+  /// The memory node that a tile is read from, once it has been written.
+  int source(const Outgoing& tile);
   void announce(Outgoing* tile);
+  // What has happened to an incoming tile. @pre  mutex_ is held
+  void unused(Incoming* tile);  ///< tasks that used its earlier value have ended
+  void announced(Incoming* tile);
   void allocated(Incoming* tile);
-  /// Divides a tile that is announced and has memory here into pieces. @pre  mutex_ is held
+  /// Lets StarPU allocate memory for announced tiles. @pre  mutex_ is held, by `lock`
+  void allocate(std::unique_lock<std::mutex>& lock);
+  /// Starts copies between GPUs, and finishes those that have ended. @pre  mutex_ is held, by `lock`
+  void copy_between_gpus(std::unique_lock<std::mutex>& lock);
+  /// Divides a tile that is announced and has host memory here into pieces. @pre  mutex_ is held
   void divide(Incoming* tile);
   void handle(int from, const Message& message);
   void serve_messages();
@@ -108,11 +142,19 @@ class Neighbours {
   int sends_ = 0, receives_ = 0;  ///< number of tiles that have not arrived
   bool ends_ = false;
   std::uint64_t announcements_ = 0;
-  std::deque<std::pair<int, Message>> messages_;
+  std::deque<Post> messages_;
   std::unordered_map<std::uint64_t, Outgoing*> announced_;
-  std::map<Sender, std::deque<Incoming*>> wanted_;    ///< have memory here, but are not announced
-  std::map<Sender, std::deque<Message>> not_wanted_;  ///< are announced, but have no memory here yet
-  std::multimap<int, Piece, std::greater<>> pieces_;  ///< by priority
+  std::map<Sender, std::deque<Incoming*>> wanted_;             ///< may be overwritten here, but are not announced
+  std::map<Sender, std::deque<Message>> not_wanted_;           ///< are announced, but may not be overwritten here yet
+  std::multimap<int, Piece, std::greater<>> pieces_;           ///< by priority
+  std::multimap<int, Incoming*, std::greater<>> to_allocate_;  ///< by priority; only if GPUs are read
+  std::deque<Incoming*> to_copy_;                              ///< between GPUs
+  std::size_t allocated_ = 0;                                  ///< bytes of tiles that have left `to_allocate_`
+  std::map<int, std::size_t> held_;                            ///< bytes that readers keep on GPUs, by memory node
+
+  std::unique_ptr<PeerMemory> peers_;  ///< null: tiles are read from host memory only. Used by the courier
+  std::vector<int> gpus_;              ///< their memory nodes
+  std::size_t most_allocated_ = 0, most_held_ = 0;
   std::thread courier_;
   std::vector<std::thread> readers_;
 };

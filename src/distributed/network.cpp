@@ -17,6 +17,7 @@
 #include "common/environment.hpp"
 #include "common/no_signals.hpp"
 #include "common/starpu_variables.hpp"
+#include "common/variables.hpp"
 #include "machine/free_memory.hpp"
 #include "node_share.hpp"
 #include "process_end.hpp"
@@ -40,6 +41,17 @@ RuntimeOptions with_trace(RuntimeOptions options) {
   if (!options.trace.empty() && world > 1) options.trace += "/process-" + std::to_string(in_world);
   return options;
 }
+
+#ifndef STARPU_SIMGRID
+/// The GPUs of this process, as memory that other processes read; null if they cannot.
+std::unique_ptr<PeerMemory> peers_of_session() {
+  try {
+    return make_peer_memory();
+  } catch (const RuntimeError&) {  // others learn of it from the constructor of Neighbours
+    return nullptr;
+  }
+}
+#endif
 
 }  // namespace
 
@@ -96,11 +108,12 @@ void Network::start(const RuntimeOptions& options) {
     });
     if (const auto* recording = session_->recording()) recording->name_file_in(variables);
     const StarpuVariables::InForce until_started(variables);
-    const NoSignals in_threads;  // of StarPU-MPI, and of copies between processes
+    const NoSignals in_threads;  // threads of StarPU-MPI, and threads that copy between processes
     if (starpu_mpi_init_comm(nullptr, nullptr, 0, comm_) != 0) throw RuntimeError("StarPU-MPI cannot start");
 #ifndef STARPU_SIMGRID  // in a simulation, processes share an address space, and copying takes no time
     constexpr int most_readers = 8;
-    neighbours_.emplace(comm_of_tiles_, least_bytes, std::clamp(share.cores() / 2, 1, most_readers));
+    neighbours_.emplace(comm_of_tiles_, least_bytes, std::clamp(share.cores() / 2, 1, most_readers),
+                        flag_in(variables::gpu_reads).value_or(true) ? peers_of_session() : nullptr);
 #endif
   }
   const int gpus = session_->machine().gpu_count() > 0 ? 1 : 0;
@@ -134,7 +147,7 @@ Network::~Network() {
   for (const auto* tokens : {&tokens_.up, &tokens_.down})
     for (auto* token : *tokens) starpu_data_unregister_no_coherency(token);
   if (neighbours_) neighbours_->wait();
-  neighbours_.reset();
+  neighbours_.reset();  // in all processes before any session ends: it closes the memory of the others' GPUs
   agreement_.reset();
   starpu_mpi_shutdown_comm(comm_);
   session_.reset();

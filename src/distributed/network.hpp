@@ -101,7 +101,7 @@ class Network final : public Processes {
   ProcessModel model_;
   ProcessControl control_;
   Tokens tokens_;
-  std::vector<char> token_memory_;  ///< of this process's tokens
+  std::vector<char> token_memory_;  ///< memory of this process's tokens
 };
 
 }  // namespace tessera::detail

@@ -22,7 +22,7 @@ class ShareOfNode {
   int cores() const noexcept { return cores_ ? cores_->cores() : 1; }
   /// This process's position among those of the node.
   NodePart on_node() const noexcept { return on_node_; }
-  /// Its position among those that see the same GPUs. A batch system may give each process its own GPUs.
+  /// This process's position among those that see the same GPUs. A batch system may give each process its own GPUs.
   NodePart gpus() const noexcept { return gpus_; }
 
  private:

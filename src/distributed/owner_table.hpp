@@ -13,7 +13,7 @@ namespace tessera::detail {
 /// all processes, and StarPU's own records of tiles are some KiB apart.
 class OwnerTable {
  public:
-  /// Also replaces the owner of an earlier tile, because StarPU reuses handles.
+  /// Sets the owner of a tile. Replaces the owner of an earlier tile with this handle, because StarPU reuses handles.
   void assign(starpu_data_handle_t tile, int owner) {
     if (2 * (count_ + 1) > entries_.size()) grow();
     insert({tile, owner});

@@ -11,7 +11,8 @@ namespace tessera::detail {
 void initialize_mpi();
 
 /// Called when an exception has left the scope of this process's grids while others may wait for the process. The
-/// program continues to the handler. All processes end when this one then exits, finalizes MPI or makes another grid.
+/// program continues to the handler. All processes end when this process then exits, finalizes MPI or makes another
+/// grid.
 /// @param why  the message
 void end_all_later(const std::string& why);
 

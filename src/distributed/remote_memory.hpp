@@ -4,23 +4,11 @@
 #include <mpi.h>
 #include <sys/types.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <vector>
 
+#include "memory/columns.hpp"
+
 namespace tessera::detail {
-
-/// Columns of a tile in the memory of a process.
-struct Columns {
-  std::uintptr_t address;
-  std::size_t bytes;     ///< of a column
-  std::size_t distance;  ///< from one column to the next [bytes]
-  std::size_t count;
-
-  Columns part(std::size_t first, std::size_t columns) const {
-    return {address + first * distance, bytes, distance, columns};
-  }
-};
 
 /// Copies columns from another process of this node.
 /// @param target  memory of this process, with the same number and size of columns

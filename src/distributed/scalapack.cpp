@@ -45,8 +45,8 @@ std::pair<Index, Index> tiles_of_part(const char* what, Index first, Index count
   const bool begins = first >= 0 && first % tile == 0, ends = (first + count) % tile == 0 || first + count == whole;
   if (!begins || !ends || count < 0 || first + count > whole)
     throw RuntimeError("the part of " + std::to_string(count) + " " + what + " from " + std::to_string(first + 1) +
-                       " must begin and end where blocks of " + std::to_string(tile) + " do, among " +
-                       std::to_string(whole) + " " + what);
+                       ", of " + std::to_string(whole) + ", must begin and end at boundaries of blocks of " +
+                       std::to_string(tile));
   return {first / tile, count == 0 ? first / tile : (first + count - 1) / tile + 1};
 }
 

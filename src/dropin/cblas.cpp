@@ -76,7 +76,7 @@ using tessera::Uplo;
 #define DECLARE_INPUT(name, ld, Alpha, Beta, Int) Data name, Int ld,
 #define DECLARE_OUTPUT(name, ld, Alpha, Beta, Int) void *name, Int ld
 
-// The same arguments as members of a Call.
+// The arguments as members of a Call.
 #define MEMBER_OPTION(Type, member, name, ...) .member = option<Type>(name),
 #define MEMBER_SIZE(name, ...) .name = name,
 #define MEMBER_FACTOR(Kind, name, ...) .name = address(name),

@@ -39,7 +39,7 @@ constexpr DeviceRates assumed_rates{5e12, 10e9};
 /// goes through staging buffers, and for pinned memory.
 constexpr double unknown_slowness[2] = {1.5, 1.2};
 
-/// The same for LAPACK routines, whose panels are slower than products.
+/// The assumed ratios for LAPACK routines, whose panels are slower than products.
 constexpr double unknown_slowness_of_lapack[2] = {6, 4};
 double unknown_slowness_of(const Job& job, bool pinned) {
   return (job.is_lapack() ? unknown_slowness_of_lapack : unknown_slowness)[pinned];
@@ -163,7 +163,7 @@ std::string why_no_devices(const Settings& settings) {
   if (settings.devices.none()) return "TESSERA_DEVICES asks for none";
   if (settings.min_flops || settings.devices.cpu_only || devices_in_sight(settings.devices) > 0) return "";
   // Without GPUs, the host BLAS is as fast as Tessera.
-  if (settings.devices.cuda == 0) return "TESSERA_DEVICES excludes those of CUDA";
+  if (settings.devices.cuda == 0) return "TESSERA_DEVICES excludes CUDA GPUs";
   return cuda_sees_none() ? "CUDA_VISIBLE_DEVICES hides all" : "no CUDA device: /dev has no NVIDIA GPU";
 }
 

@@ -12,8 +12,8 @@
 
 /// Decides whether a call runs on the devices or on the host, wherever it is expected to take less time. The
 /// expectations are learned from earlier calls on the devices and on the host, by type and size. Concurrent calls of
-/// several threads share the time, so each counts only for its share. Otherwise each thread would flee from the others'
-/// queue to the host, and slow down their copies.
+/// several threads share the time, so each counts only for its share. Otherwise calls of
+/// other threads would make the devices look slow, and each thread would move to the host and slow down the copies.
 namespace tessera::dropin {
 
 enum class Place { Host, Devices };
@@ -91,7 +91,7 @@ class Decision {
   bool forced_;                   ///< whether the user has set the minimum number of flops
   double smallest_;               ///< calls with fewer flops stay on the host
   Learned host_slowness_;         ///< ratio of measured to assumed seconds
-  Learned slowness_[2];           ///< of the devices, for [pageable, pinned] memory: measured to predicted seconds
+  Learned slowness_[2];           ///< ratio of measured to predicted seconds on the devices, by [pageable, pinned]
   std::atomic<double> lost_ = 0;  ///< seconds that an earlier start would have saved
   std::atomic<int> on_host_ = 0, on_devices_ = 0;  ///< current number of calls; on the host, only timed calls
 };

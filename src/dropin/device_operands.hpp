@@ -15,7 +15,7 @@ namespace tessera::dropin {
 using blas::Call;
 using blas::LapackCall;
 
-/// A pointer that a call accesses; null: not accessed.
+/// A pointer that a call may access; `data` is null if it does not.
 struct PointerArgument {
   int position;  ///< without a layout
   const char* name;
@@ -25,18 +25,18 @@ struct PointerArgument {
 /// Refuses a call that has an argument on a GPU.
 /// @param routine  name including the type letter: "dgemm"
 /// @param wide     whether the program's integers have 64 bits
-/// @param flops    of the call; short calls do not look for CUDA each time
+/// @param flops    number of flops; short calls do not look for CUDA each time
 /// @return  the position of the reported argument; 0: none
 int refused(std::span<const PointerArgument> arguments, const char* routine, bool wide, double flops);
 
 /// Computes or refuses a call with an operand on a GPU.
-/// @return false: there is none
+/// @return false if there is no such operand
 /// @pre  the call is legal
 bool done_on_gpu(const Call& call, Layout layout, const char* routine, bool wide);
 
-/// The same for a call of LAPACK, whose other arguments must be on the host.
-/// @param at    the argument info of the program; null: it gives none
-/// @param info  gets what the routine says, or minus the position of the argument that was reported
+/// Does the same for a call of LAPACK, whose other arguments must be on the host.
+/// @param at    the address of the program's info; null if the program passes none
+/// @param info  receives the routine's info, or minus the position of the argument that was reported
 /// @pre  the call is legal, and computes something
 bool done_on_gpu(const LapackCall& call, const void* at, Index& info);
 

@@ -24,14 +24,14 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 /// What the calling thread has computed within the LAPACK call that it runs on the host.
 struct OfLapack {
   int depth = 0;                  ///< 0: no such call
-  double flops = 0, seconds = 0;  ///< of BLAS calls on the devices, which have separate lines in the log
+  double flops = 0, seconds = 0;  ///< sums over BLAS calls on the devices, which the log lists separately
 };
 [[gnu::tls_model("initial-exec")]] thread_local OfLapack of_lapack;
 
 /// A call of the BLAS.
 struct BlasWork {
   const Call& call;
-  bool is_part() const { return of_lapack.depth > 0; }  ///< of a call that is counted as a whole
+  bool is_part() const { return of_lapack.depth > 0; }  ///< whether a LAPACK call around it is counted
   bool on_host(Guest& guest) const { return guest.host()(call); }
   bool is_announced() const { return true; }
   Outcome on_devices(const Engine& engine, const Listener* listener) const { return engine.run(&call, listener); }
@@ -48,7 +48,7 @@ struct LapackWork {
     of_lapack.depth--;
     return done;
   }
-  /// Some routines also write to their operands outside their tasks.
+  /// Whether the tasks announce all writes to the operands. Some routines also write outside their tasks.
   bool is_announced() const {
     using enum blas::LapackRoutine;
     return call.layout == Layout::ColMajor && call.routine != getrs && call.routine != orgqr && call.routine != ungqr &&
@@ -108,9 +108,9 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
   case Outcome::Done: break;
   case Outcome::Declined: return false;
   case Outcome::Failed:
-    guest.give_up(std::string(job.on_gpu ? "the devices have failed, the host BLAS does all calls that follow: "
-                                         : "the devices have failed, the host BLAS does this call again and all that "
-                                           "follow: ") +
+    guest.give_up(std::string(job.on_gpu ? "the devices have failed; the host BLAS computes all later calls: "
+                                         : "the devices have failed; the host BLAS repeats this call and computes all "
+                                           "later ones: ") +
                   engine.failure());
     backup.restore();
     return false;

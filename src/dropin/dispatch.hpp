@@ -17,13 +17,13 @@ using blas::LapackCall;
 ///          operands for which there is no memory
 bool dispatch(const Call& call) noexcept;
 
-/// The same for a legal call of LAPACK in either layout. LAPACK calls that the host's LAPACK makes internally stay on
+/// Dispatches a legal call of LAPACK, in either layout. LAPACK calls that the host's LAPACK makes internally stay on
 /// the host and are not counted; its BLAS calls are dispatched, and counted if the devices compute them.
 /// @param info  receives the routine's info
 bool dispatch(const LapackCall& call, Index& info) noexcept;
 
-/// Computes a legal call on the devices, since the host cannot access an operand.
-/// @return empty if that is done, else why it is not
+/// Computes a legal call on the devices, because the host cannot access an operand.
+/// @return "" on success, otherwise why the call was not computed
 std::string dispatch_from_gpu(const Call& call) noexcept;
 std::string dispatch_from_gpu(const LapackCall& call, Index& info) noexcept;
 

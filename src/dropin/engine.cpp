@@ -36,7 +36,7 @@ namespace tessera::dropin {
 namespace {
 
 thread_local bool ours = false;      ///< this thread submits tasks of a drop-in call
-thread_local std::string objection;  ///< why the last call of this thread that was not done was declined, or has failed
+thread_local std::string objection;  ///< why this thread's last failed or declined call was not done
 
 /// Lets StarPU's workers run during calls, and pauses them between calls, because idle workers poll and take cores away
 /// from the program.

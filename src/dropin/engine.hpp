@@ -45,14 +45,14 @@ struct Engine {
   /// Computes a legal, column-major call, and returns when the result is in the caller's memory. Thread-safe.
   /// @param listener  notified before memory is overwritten; may be null
   Outcome (*run)(const Call* call, const Listener* listener);
-  /// The same for a call of LAPACK.
+  /// Computes a legal call of LAPACK, and returns when the result is in the caller's memory.
   /// @param info      receives the routine's info
   /// @param listener  only for calls in column-major layout, and not for getrs, where the calling thread overwrites
   ///                  memory
   Outcome (*solve)(const LapackCall* call, Index* info, const Listener* listener);
   /// The reason for the first failure of a call.
   const char* (*failure)();
-  /// Why the last call of this thread that was not done was declined, or has failed.
+  /// Why this thread's last failed or declined call was not done.
   const char* (*objection)();
   /// Stops the devices.
   /// @pre  no call is running

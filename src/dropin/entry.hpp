@@ -33,7 +33,7 @@ class Entry {
   /// @param routine  name including the type letter: "dgemm"
   constexpr Entry(Interface interface, const char* routine) : interface_(interface), routine_(routine) {}
 
-  /// Whether a legal call is over, since an operand is in the memory of a GPU.
+  /// Handles a legal call with an operand in the memory of a GPU. Returns whether there is one; the call is then over.
   bool done_on_gpu(const Call& call, Layout layout) const {
     return dropin::done_on_gpu(call, layout, routine_,
                                interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64);

@@ -41,7 +41,7 @@ using tessera::blas::Routine;
 #define DECLARE_INPUT(name, ld, Int) Data name, const Int *ld,
 #define DECLARE_OUTPUT(name, ld, Int) void *name, const Int *ld
 
-// The same arguments as members of a Call.
+// The arguments as members of a Call.
 #define MEMBER_OPTION(Type, member, name, ...) .member = option<Type>(name),
 #define MEMBER_SIZE(name, ...) .name = *name,
 #define MEMBER_FACTOR(Kind, name, ...) .name = name,

@@ -37,7 +37,7 @@ using detail::environment;
 
 /// Whether a signal handler has jumped out of the function in which `call` is a variable: the stack, which grows
 /// towards lower addresses, is then less deep. A handler with a separate stack has not jumped yet.
-/// @param frame  of a function that is running now
+/// @param frame  the frame of a function that is running now
 bool has_been_left(const DeviceCall* call, const void* frame) {
   stack_t stack{};
   if (sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0) return false;
@@ -59,7 +59,7 @@ class ExitsWait {
         for (; !stop.stop_requested(); std::this_thread::sleep_for(interval)) stop_at_exit();
       });
     } catch (const std::system_error&) {
-      // Without this thread there will be none for the devices either, and the engine reports that.
+      // If this thread cannot be created, the devices' threads cannot be either, and the engine reports that.
     }
   }
 
@@ -179,7 +179,8 @@ const Engine* Guest::load() {
 }
 
 const Engine* Guest::running(std::unique_lock<std::mutex>& lock) {
-  // A worker must not wait for a start that may need it. Once the library is loaded, it can tell.
+  // A worker must not wait for a start that may need it. Once the library is loaded, it knows which threads are
+  // workers.
   changed_.wait(lock, [&] { return state_ != State::Starting || loaded_ != nullptr; });
   if (state_ == State::Starting && loaded_->in_a_task()) return nullptr;
   changed_.wait(lock, [&] { return state_ != State::Starting; });
@@ -371,7 +372,7 @@ void Guest::after_fork_in_child() {
   calls_ = 0, forking_ = false;
   devices_.clear(), settings_.trace.clear();
   new (&changed_) std::condition_variable;  // the waiting threads do not exist in the child
-  new (&starter_) std::thread;              // nor does this one
+  new (&starter_) std::thread;              // nor does the starting thread
   log_.after_fork_in_child(locked);
   host_threads_.after_fork_in_child(locked);
   if (locked) mutex_.unlock();

@@ -39,7 +39,7 @@ class Guest {
   /// If a signal handler has jumped out of the calling thread's call on the devices, waits until nothing of the call is
   /// running any more, and turns off the devices. The call's stack is lost, so it can never end, and the devices can
   /// never stop.
-  /// @param frame  of the function that the program calls now
+  /// @param frame  the frame of the function that the program calls now
   void give_up_call_that_was_left(const void* frame);
 
   /// Turns off the devices: all later calls stay on the host. Prints the reason.

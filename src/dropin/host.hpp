@@ -34,15 +34,15 @@ class HostBlas {
   void* symbol(const char* name) const;
 
  private:
-  /// Both return why a library cannot serve as the host BLAS, as the end of a sentence that begins with its name; "" on
-  /// success.
+  /// These return why a library cannot serve as the host BLAS, as the end of a sentence that begins with the library's
+  /// name; "" on success.
   std::string load(const std::string& name);
   std::string use(void* library, const std::string& name);
 
   void* library_ = nullptr;
   std::string path_, trouble_;
   void* functions_[blas::routine_count][4] = {};     ///< Fortran, by routine and type; null: missing
-  void* functions_64_[blas::routine_count][4] = {};  ///< the same with 64-bit integers
+  void* functions_64_[blas::routine_count][4] = {};  ///< Fortran functions with 64-bit integers
 };
 
 }  // namespace tessera::dropin

@@ -133,7 +133,7 @@ class Pieces {
   Call call_;
   /// Maximum sizes of a piece.
   Index m_ = std::max<Index>(1, call_.m), n_ = std::max<Index>(1, call_.n), k_ = 1;
-  std::unique_ptr<T[]> copies_[3];  ///< of operands whose leading dimension is too large
+  std::unique_ptr<T[]> copies_[3];  ///< copies of operands whose leading dimension is too large
 };
 
 }  // namespace

@@ -75,7 +75,7 @@ using tessera::Uplo;
 #define DECLARE_TAU(Int) void *tau,
 #define DECLARE_WORK(Int) void *work, const Int *lwork,
 
-// The same arguments as members of a LapackCall.
+// The arguments as members of a LapackCall.
 #define MEMBER_OPTION(Type, name, ...) .name = option<Type>(name),
 #define MEMBER_SIZE(name, ...) .name = *name,
 #define MEMBER_MATRIX(name, ld, ...) .name = name, .ld = *ld,

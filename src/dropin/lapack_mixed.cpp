@@ -30,7 +30,7 @@ using blas::LapackRoutine;
 /// The arguments of dsgesv, dsposv and their complex counterparts. A, X and work hold T, swork holds Low.
 template <typename T, typename Low, typename Int>
 struct Mixed {
-  const char* uplo;  ///< of a positive definite matrix; null: a general matrix, with pivots
+  const char* uplo;  ///< triangle of a positive definite matrix; null: a general matrix
   const Int *n, *nrhs;
   T* A;
   const Int* lda;
@@ -41,7 +41,7 @@ struct Mixed {
   const Int* ldx;
   T* work;
   Low* swork;
-  double* rwork;  ///< of n elements
+  double* rwork;  ///< workspace of n elements
   Int *iter, *info;
 };
 

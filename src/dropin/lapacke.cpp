@@ -105,7 +105,7 @@ using tessera::Uplo;
 #define DECLARE_WORK_high(Int)
 #define DECLARE_WORK_low(Int) , void *work, Int lwork
 
-// The same arguments to pass on.
+// The arguments in a call that passes them on.
 #define FORWARD_OPTION(Type, name, ...) , name
 #define FORWARD_SIZE(name, ...) , name
 #define FORWARD_MATRIX(name, ld, ...) , name, ld
@@ -115,7 +115,7 @@ using tessera::Uplo;
 #define FORWARD_WORK_high
 #define FORWARD_WORK_low , work, lwork
 
-// The same arguments as members of a LapackCall.
+// The arguments as members of a LapackCall.
 #define MEMBER_OPTION(Type, name, ...) .name = option<Type>(name),
 #define MEMBER_SIZE(name, ...) .name = name,
 #define MEMBER_MATRIX(name, ld, ...) .name = name, .ld = ld,

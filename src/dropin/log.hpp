@@ -21,7 +21,7 @@ class Log {
   explicit Log(std::string path) : path_(std::move(path)) {}
   bool on() const noexcept { return !path_.empty(); }
 
-  /// @param seconds       its share of the time, see ConcurrentCall
+  /// @param seconds       the call's share of the time, see ConcurrentCall
   /// @param host_seconds  the measured or predicted time on the host, if known
   void count(const Job& job, Place place, double seconds, std::optional<double> host_seconds);
 
@@ -51,7 +51,7 @@ class Log {
   };
   struct Sums {
     std::uint64_t calls = 0, compared = 0;  ///< compared: calls with known host_seconds
-    double seconds = 0, host_seconds = 0;   ///< of all, of compared
+    double seconds = 0, host_seconds = 0;   ///< of all calls, and of compared calls
     double flops = 0, bytes = 0;
   };
   static constexpr std::size_t most_shapes = 4096;

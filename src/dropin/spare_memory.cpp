@@ -89,7 +89,7 @@ bool keep(const Mapping& mapping) {
   return true;
 }
 
-/// The same, unless there is not even enough memory to find out.
+/// Calls `keep`. If there is not even enough memory for that, keeps nothing.
 bool keep_if_possible(const Mapping& mapping) noexcept {
   try {
     return keep(mapping);

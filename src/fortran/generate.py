@@ -193,7 +193,7 @@ def module(header, template):
     for base, family in families.items():
         own = [name for r in family for name in (r.name, r.name + "_64")]
         parts["PUBLIC"].append(wrapped("public :: " + ", ".join(own), "  "))
-        if f"tessera_{base}" in names:  # the rest of a name like dsgesv is the name of another routine
+        if f"tessera_{base}" in names:  # without its first letter, dsgesv is the name of another routine
             continue
         parts["PUBLIC"].append(f"  public :: tessera_{base}")
         parts["GENERICS"] += ["  ! " + line for line in family[0].comment.splitlines()]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The routines on pointers of include/tessera/tessera.h, read from their prototypes. What depends on the list of routines
-in another language is made from these, or compared with them."""
+"""The routines on pointers of include/tessera/tessera.h, read from their prototypes. Code in
+other languages that depends on the list of routines is generated from them, or compared with them."""
 import re
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ class Routine(NamedTuple):
     letter: str  # of its type: s, d, c or z
     base: str  # without the letter, e.g. "gemm"
     parameters: list
-    comment: str  # what the header says of it
+    comment: str  # its comment in the header
 
 
 def _parameters(function, text):
@@ -36,7 +36,7 @@ def routines(header):
     found, comment = [], ""
     for token in TOKEN.finditer(header):
         if token["name"] is None:
-            if not token["comment"].startswith(("<", "@")):  # a remark behind a member, or the mark of a group
+            if not token["comment"].startswith(("<", "@")):  # a trailing comment of a member, or a group mark
                 comment = "\n".join(line.strip(" *") for line in token["comment"].strip().splitlines())
             continue
         if not re.match(r"\s*tessera_layout\b", token["parameters"]):

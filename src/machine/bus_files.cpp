@@ -16,8 +16,7 @@ std::string number(double value) {
   return std::to_string(digits) + (exponent < 0 ? "e" + std::to_string(exponent) : "");
 }
 
-/// A square table over all endpoints. StarPU ignores the last value of each line and the last line, so both are
-/// dummies.
+/// A square table over all endpoints. StarPU ignores the last value of each line and the last line; both hold dummies.
 std::string table(int ends, const std::function<double(int, int)>& cell) {
   std::string text = "# from (row) to (column): NUMA nodes, then GPUs\n";
   for (int from = 0; from < ends; from++) {

@@ -11,7 +11,7 @@ namespace tessera::detail {
 /// host, then the GPUs, then the OpenCL devices.
 struct Bus {
   int cores = 1, numa_nodes = 1, gpus = 0, opencl_devices = 0;
-  int most_ends = 1 << 16;  ///< endpoints that StarPU has room for; it treats the rates of further ones as unknown
+  int most_ends = 1 << 16;  ///< endpoints that StarPU has room for; it treats the rates of all others as unknown
   /// For each GPU, then each OpenCL device: all NUMA nodes, nearest first. StarPU runs the device's driver there.
   std::vector<std::vector<int>> nodes_of;
   std::function<double(int from, int to)> rate;     ///< between two endpoints [bytes/s]
@@ -21,7 +21,7 @@ struct Bus {
 };
 
 struct BusFile {
-  std::string ending;  ///< the part of the file name after the host name
+  std::string ending;  ///< the part of the file name that follows the host name
   std::string text;
 };
 
@@ -29,9 +29,9 @@ struct BusFile {
 /// StarPU checks only for that one. Numbers have no decimal point, because StarPU reads them in the program's locale.
 std::vector<BusFile> bus_files(const Bus& bus);
 
-/// A name for the folder of these files. Processes of one machine may see different devices: those with other nodes
-/// have another folder.
-/// @param gpus  their names
+/// A name for the folder of these files. Processes of one machine may see different devices; each set of devices has
+/// its own folder.
+/// @param gpus  the names of the GPUs
 std::string folder_name(const Bus& bus, const std::vector<std::string>& gpus);
 
 }  // namespace tessera::detail

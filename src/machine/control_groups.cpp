@@ -37,7 +37,8 @@ bool contains(const std::string& list, const std::string& word) {
   return ("," + list + ",").find("," + word + ",") != std::string::npos;
 }
 
-/// The path of `group` relative to `mounted`; "" if it is not below it, since the enclosing groups are then unknown.
+/// The path of `group` relative to `mounted`. Returns "" if the group is not inside `mounted`; its parents are then
+/// unknown.
 fs::path below(const std::string& mounted, const std::string& group) {
   const auto path = fs::path(group).lexically_relative(mounted);
   if (path.empty() || path == "." || *path.begin() == "..") return {};

@@ -8,31 +8,32 @@
 namespace tessera::detail {
 
 /// The limits that control groups set for this process, for example those of a batch job, a service or a container. A
-/// limit applies to all groups below, so the tightest limit between the process's own group and the root counts.
-/// Version 1 has a hierarchy of groups for each resource, version 2 has one for all; a system may use both.
+/// limit of a group also applies to all groups inside it, so the tightest limit from the process's own group up to the
+/// root counts. Version 1 has one hierarchy of groups per resource; version 2 has a single hierarchy. A system may use
+/// both.
 class ControlGroups {
  public:
   /// Finds out where the hierarchies are mounted.
   /// @param root  the folder that contains proc and sys
   explicit ControlGroups(std::filesystem::path root = "/");
 
-  /// The control groups of the system. They are mounted before programs start, so they are read once.
+  /// The control groups of the system, read once, because they are mounted before programs start.
   static const ControlGroups& of_system();
 
-  /// Bytes that the process can still allocate; infinity: unlimited. The file cache counts as free.
+  /// Bytes that the process can still allocate; infinity if unlimited. The file cache counts as free.
   double free_memory() const;
-  /// The processor time that the process gets, in cores; infinity: unlimited.
+  /// The processor time that the process gets, in cores; infinity if unlimited.
   double processors() const;
 
  private:
   struct Hierarchy {
-    std::filesystem::path mount;  ///< below root_
-    std::string group;            ///< mounted there: "/", except in some containers
-    std::string resources;        ///< in version 1, for example "cpu,cpuacct"; in version 2 "", which means all
+    std::filesystem::path mount;  ///< mount point, relative to root_
+    std::string group;            ///< the group that is mounted there: "/", except in some containers
+    std::string resources;        ///< version 1: for example "cpu,cpuacct"; version 2: "", which means all
   };
 
   /// The folders of the process's group and of all groups above it, for "memory" or "cpu".
-  /// @param version  of the hierarchies to use: 1 or 2
+  /// @param version  version of the hierarchies to use: 1 or 2
   std::vector<std::filesystem::path> folders(const std::string& resource, int version) const;
 
   std::filesystem::path root_;

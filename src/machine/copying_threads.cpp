@@ -84,7 +84,7 @@ class Blocks {
       std::vector<std::jthread> others;
       try {
         while (others.size() + 1 < threads) others.emplace_back(serve);
-      } catch (const std::system_error&) {  // the existing threads must not wait at the barrier for missing ones
+      } catch (const std::system_error&) {  // wakes the threads that wait at the barrier for the missing ones
         for (auto missing = threads - 1 - others.size(); missing > 0; missing--) together.arrive_and_drop();
       }
       serve();

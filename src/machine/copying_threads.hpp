@@ -7,39 +7,39 @@
 
 #include "cost_curve.hpp"
 
-/// How many threads should copy within host memory, for example between pageable memory and staging buffers.
+/// Decides how many threads copy within host memory, for example between pageable memory and staging buffers.
 namespace tessera::detail {
 
-/// Rates of such copies by number of threads. A point's amount is the number of threads, and its seconds are the time
-/// in which each thread copies 1 GB, so rates are in GB/s.
+/// The rates of copies within host memory by number of threads. A point's amount is the number of threads, and its
+/// seconds are the time in which each thread copies 1 GB, so the curve's rates are in GB/s.
 struct HostCopyRates {
   CostCurve by_threads;
-  bool busy = false;  ///< other work occupied the cores for part of the time, so the results must not be cached
+  bool busy = false;  ///< other work occupied the cores part of the time, so these rates must not be cached
 };
 
 /// Measures 1, 2, 3, 4, 6, 8, 12, … threads, and `most`. Takes about a tenth of a second.
 HostCopyRates measure_host_copies(std::size_t most);
 
-/// The smallest number of threads that nearly reaches the wanted rate, or the best rate if that is lower; 1 if there is
-/// no curve.
+/// The smallest number of threads that nearly reaches the wanted rate, or nearly reaches the best rate if that is
+/// lower; 1 if there is no curve.
 /// @param wanted  [GB/s]
 std::size_t fewest_copying_threads(const CostCurve& by_threads,
                                    double wanted = std::numeric_limits<double>::infinity());
 
-/// The maximum number of threads for copies. One core for the caller and one for each thread that drives a
-/// device stay free, and never less than a quarter of all cores: copies on all cores would delay the threads that feed
-/// them.
+/// The maximum number of threads for copies. One core for the caller and one for each thread that drives a device stay
+/// free, because copies on all cores would delay the threads that feed the copies. At least a quarter of all cores may
+/// copy.
 std::size_t most_copying_threads(std::size_t drivers, std::size_t cores = std::thread::hardware_concurrency());
 
 struct CopyingThreads {
   std::size_t count = 1;
-  double rate = 0;  ///< of all together, as measured [GB/s]; 0: unknown
+  double rate = 0;  ///< measured rate of all threads together [GB/s]; 0: unknown
 };
 /// The threads that should copy: the smallest number that nearly saturates the links or the host's memory, if enough
-/// cores are available. More threads would only delay those that feed them. The rates of the host are measured unless
-/// they are known from an earlier session of this process or from Tessera's cache.
+/// cores are available. Additional threads would delay those that feed the copies. The rates of the host are measured
+/// unless an earlier session of this process or Tessera's cache knows them.
 /// @param drivers  number of threads that drive devices
-/// @param links    total rate of their links in one direction [GB/s]
+/// @param links    total rate of the devices' links in one direction [GB/s]
 CopyingThreads copying_threads(std::size_t drivers, double links = std::numeric_limits<double>::infinity());
 
 }  // namespace tessera::detail

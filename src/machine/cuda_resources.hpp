@@ -44,7 +44,7 @@ inline Stream create_stream(int device) {
   return Stream(stream);
 }
 
-/// The same with the highest priority, so its kernels do not wait for those of other streams to finish.
+/// Creates a stream with the highest priority, whose kernels do not wait until those of other streams finish.
 inline Stream create_urgent_stream(int device) {
   int least = 0, greatest = 0;
   cudaStream_t stream = nullptr;

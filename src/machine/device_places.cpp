@@ -25,7 +25,7 @@ Topology load(bool with_devices) {
 /// @param name  hwloc's name for the devices, without the number
 std::vector<Place> look_for(int count, const char* name, std::string (*address)(int)) {
   if (count == 0) return {};
-  // Discovering devices takes longer, and with a single NUMA node there is nothing to choose.
+  // Reads the devices only if there are several NUMA nodes to choose from, because reading them takes longer.
   static const auto& machine = starpus_machine().nodes().size() == 1 ? starpus_machine() : *new Topology(load(true));
   std::vector<Place> places;
   for (int i = 0; i < count; i++) places.push_back(machine.place(address(i), name + std::to_string(i)));

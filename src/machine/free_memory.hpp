@@ -3,7 +3,8 @@
 
 namespace tessera::detail {
 
-/// Host memory that this process can still allocate [bytes]: the least that the system and the control groups report.
+/// Host memory that this process can still allocate [bytes]: the minimum of what the system and the control groups
+/// report.
 double free_memory();
 
 }  // namespace tessera::detail

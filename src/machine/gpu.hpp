@@ -20,7 +20,7 @@ struct Info {
   bool of_nvidia = false;  ///< an OpenCL device that may be a GPU that CUDA also drives
 };
 
-/// The usable devices, and for each other device the reason why it is not usable (a single reason if there is no CUDA).
+/// The usable devices, and for each other device the reason why it is not usable. Without CUDA, a single reason.
 struct Probe {
   std::vector<Info> usable;
   std::vector<std::string> unusable;
@@ -57,7 +57,7 @@ class KeepCurrentDevice {
 
 /// Rates of copies between pinned host memory and the devices, and between devices [bytes/s].
 struct LinkRates {
-  std::vector<double> h2d, d2h;               ///< of each device, copying alone
+  std::vector<double> h2d, d2h;               ///< rates of each device when it copies alone
   std::vector<double> latency;                ///< seconds, host to device
   std::vector<std::vector<double>> peer;      ///< [from][to]
   double h2d_together = 0, d2h_together = 0;  ///< total while all devices copy at the same time
@@ -86,16 +86,17 @@ bool is_pinned(const void* data);
 /// CUDA's number of the device whose memory this is; empty: the host can access it.
 std::optional<int> device_of(const void* data);
 
-/// Waits for what was queued on the legacy default stream of a device.
-/// @throws RuntimeError if that has failed
+/// Waits for all work queued on the legacy default stream of a device.
+/// @throws RuntimeError if that work has failed
 void wait_for_default_stream(int device);
 
-/// Lets other devices access memory of a device that comes from a pool, as that of cudaMallocAsync does. CUDA refuses
-/// copies from it to them otherwise. No effect on other memory, nor for devices without a direct link.
+/// Lets other devices access memory of a device from a memory pool, as used by cudaMallocAsync. Without this, CUDA
+/// refuses to copy such memory to other devices. Does nothing for other memory, and for devices without a direct link.
 /// @throws RuntimeError
 void share_pool(const void* data, int device, std::span<const int> devices);
 
-/// Copies columns of `height` bytes between memories of any kind, of which one is a device's. Waits.
+/// Copies columns of `height` bytes between memories of any kind, at least one of them a device's, and waits for the
+/// end.
 /// @throws RuntimeError
 void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t height,
                   std::size_t columns);
@@ -118,19 +119,19 @@ double kernel_seconds(char type, int device, int n);
 /// @throws RuntimeError if the device has no room for two blocks of `bytes` bytes
 double memory_rate(int device, std::size_t bytes);
 
-/// Seconds to copy one column of a tile to a device, out of a larger matrix in pinned memory. Copies of short columns
-/// are slower than the link, above all while the device computes.
+/// Seconds to copy one column of a tile to a device, out of a larger matrix in pinned memory. Short columns do not
+/// reach the rate of the link, least of all while the device computes.
 /// @param bytes            sizes of columns, at most 64 KiB each
 /// @param beside_products  whether the device computes at the same time
 /// @returns the seconds for each size
 /// @throws RuntimeError if the device does not have enough free memory
 std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes, bool beside_products);
 
-/// Whether the current GPU, or on a simulated machine the first one, can factorize a panel and compute products at the
-/// same time. See device_lanes.hpp.
+/// Whether the current GPU can factorize a panel and compute products at the same time; on a simulated machine, whether
+/// the first GPU can. See device_lanes.hpp.
 bool factorizes_beside_products();
 
-/// Pins host memory of the caller during the lifetime of this object, so that devices access it at full speed.
+/// Pins memory of the caller during the lifetime of this object, so that devices access it at full speed.
 class PinnedMemory {
  public:
   PinnedMemory(void* data, std::size_t bytes);

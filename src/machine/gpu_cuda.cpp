@@ -14,7 +14,7 @@ namespace tessera::gpu {
 
 namespace {
 
-/// Why CUDA finds no device. If no driver is installed, CUDA misleadingly reports an old one.
+/// Why CUDA finds no device. If no driver is installed, CUDA misleadingly reports that the driver is too old.
 std::string why_none(cudaError_t status) {
   int driver = 0;
   if (status == cudaErrorInsufficientDriver && cudaDriverGetVersion(&driver) == cudaSuccess && driver == 0)

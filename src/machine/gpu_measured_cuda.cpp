@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measurements of the links and kernels of GPUs.
+// Measures the links and kernels of GPUs.
 #include <algorithm>
 #include <cstring>
 #include <deque>
@@ -31,9 +31,8 @@ double seconds_of(const std::vector<Endpoint*>& endpoints, Start start) {
   return now() - begin;
 }
 
-/// Enables direct access of one device to another's memory during the lifetime of this object. Access that was already
-/// enabled stays enabled. The destructor must disable it again, because StarPU treats a link as indirect if it cannot
-/// enable the access itself.
+/// Enables direct access of one device to another's memory during the lifetime of this object. The destructor disables
+/// it unless it was enabled before: StarPU treats a link as indirect if it cannot enable the access itself.
 class PeerAccess {
  public:
   PeerAccess(int from, int to) : from_(from), to_(to) {

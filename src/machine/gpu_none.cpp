@@ -21,18 +21,18 @@ bool is_pinned(const void* /*data*/) { return false; }
 std::optional<int> device_of(const void* /*data*/) { return std::nullopt; }
 
 double product_seconds(char /*type*/, const std::vector<int>& /*devices*/, int /*n*/, double /*seconds*/) {
-  throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
+  throw RuntimeError("cannot measure a GPU: this Tessera was built without CUDA");
 }
 
 double kernel_seconds(char type, int device, int n) { return product_seconds(type, {device}, n, 0); }
 
 double memory_rate(int /*device*/, std::size_t /*bytes*/) {
-  throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
+  throw RuntimeError("cannot measure a GPU: this Tessera was built without CUDA");
 }
 
 std::vector<double> column_seconds(int /*device*/, const std::vector<std::size_t>& /*bytes*/,
                                    bool /*beside_products*/) {
-  throw RuntimeError("a GPU was to be measured, but this Tessera was built without CUDA");
+  throw RuntimeError("cannot measure a GPU: this Tessera was built without CUDA");
 }
 
 bool factorizes_beside_products() { return false; }

@@ -46,8 +46,8 @@ class Nvml {
   bool started_ = false;
 };
 
-/// Whether other processes compute on a GPU. The utilization of the last second includes this process and processes
-/// that have ended, so it counts only while another process has a context.
+/// Whether other processes compute on a GPU. The reported utilization of the last second includes this process and
+/// processes that have ended, so it counts only while another process has a context.
 bool used_by_others(const Nvml& nvml, Nvml::Device device) {
   unsigned processes = 0;  // capacity of the list; on return, the length that it would need
   nvml.ask<Nvml::Device, unsigned*, void*>("nvmlDeviceGetComputeRunningProcesses_v3", device, &processes, nullptr);

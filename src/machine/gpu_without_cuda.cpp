@@ -15,7 +15,7 @@ KeepCurrentDevice::~KeepCurrentDevice() = default;
 
 bool can_pin() { return false; }
 
-// No session uses a GPU whose memory could be told from the host's.
+// Without CUDA, no session uses GPU memory as an operand, so there is no stream to wait for.
 void wait_for_default_stream(int /*device*/) {}
 void share_pool(const void* /*data*/, int /*device*/, std::span<const int> /*devices*/) {}
 void copy_columns(void* /*to*/, std::size_t /*to_stride*/, const void* /*from*/, std::size_t /*from_stride*/,

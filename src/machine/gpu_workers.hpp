@@ -6,11 +6,11 @@
 #include <atomic>
 #include <vector>
 
-/// The workers of the running StarPU that drive GPUs for Tessera.
+/// The workers of the running StarPU through which Tessera uses GPUs.
 namespace tessera::detail::gpu_workers {
 
-/// Whether OpenCL workers count in addition to CUDA workers. They do not in a StarPU started by the program, which may
-/// drive one GPU through both.
+/// Whether OpenCL workers count in addition to CUDA workers. In a StarPU started by the program they do not, because
+/// such a StarPU may drive one GPU through both.
 inline std::atomic<bool> opencl_beside_cuda = false;
 
 /// Whether Tessera uses workers of this type to drive GPUs.

@@ -15,8 +15,8 @@ namespace tessera::detail {
 /// @throws RuntimeError if a GPU has no room for the measurement
 gpu::LinkRates link_rates(int devices, const std::filesystem::path& file);
 
-/// Total rates of the links of all GPUs while all of them copy [bytes/s]; 0: unknown, because this process did not call
-/// `link_rates`.
+/// Total rates of the links of all GPUs while all of them copy [bytes/s]; 0 if unknown, because this process has not
+/// called `link_rates`.
 struct RatesTogether {
   double in = 0, out = 0;
   double both = 0;   ///< the sum of both directions at once

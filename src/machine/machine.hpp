@@ -13,33 +13,34 @@ namespace tessera::detail {
 
 struct Considered;
 
-/// Where the operands of a call are: the index of the GPU that has all of them, or one of these. Host memory is pinned
-/// unless it is called pageable.
+/// Where the operands of a call are: the index of the GPU whose memory holds them all, or one of these constants. Host
+/// memory is pinned unless it is called pageable.
 inline constexpr int in_host_memory = -1, in_pageable_memory = -2, on_their_owners = -3;
 
 /// The resources on which the calls of a session compute, as a plain value. Filled in once, after StarPU has started.
 struct Machine {
   int cpu_workers = 0;
   std::vector<int> gpus;                      ///< CUDA ordinals, then StarPU's numbers of OpenCL devices
-  int cuda_gpus = 0;                          ///< how many of these GPUs, counted from the first, CUDA drives
+  int cuda_gpus = 0;                          ///< how many of these GPUs, counted from the first, use CUDA
   std::vector<std::vector<int>> gpu_workers;  ///< for each GPU, the StarPU workers that drive it
   /// For each number of GPUs, a bit mask of the workers of that many first GPUs. StarPU needs it for calls that use
   /// only some of the GPUs.
   std::vector<std::vector<std::uint32_t>> first_workers;
-  std::vector<gpu::Info> gpu_info;  ///< of the usable GPUs; empty if the program has started StarPU
+  std::vector<gpu::Info> gpu_info;  ///< the usable GPUs; empty if the program has started StarPU
   bool gpus_alike = true;           ///< whether all GPUs have the same name
   bool kinds_alike = true;          ///< whether all CUDA GPUs have the same name, and all OpenCL devices
-  /// Bytes per GPU that tile sizes are chosen for; the minimum if GPUs differ. This is the limit of the GPU, or most of
-  /// its memory even if others use up to half of it. 0: no GPU, or unknown.
+  /// The memory of one GPU for which tile sizes are chosen; the minimum if GPUs differ [bytes]. This is the GPU's
+  /// limit, or most of its memory even if other programs occupy up to half of it. 0 if there is no GPU, or it is
+  /// unknown.
   double gpu_memory = 0;
   /// The StarPU workers of the CPU cores that may compute tiles alongside the GPUs; see `cores_are_worth_it`.
   std::vector<int> sharing_cores;
   bool has_core_for_waiting = false;  ///< whether a caller may busy-wait for GPUs on a core
   Placement placement = Placement::Scheduler;
   Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
-  std::optional<bool> even_edges;  ///< what the user has asked for where tiles do not divide a product
+  std::optional<bool> even_edges;  ///< the user's choice for edges where tiles do not divide a product evenly
   int operands = in_host_memory;   ///< for a plan: where the operands are
-  /// Gets every candidate of a plan that can be rehearsed, at some cost; null: nobody asks.
+  /// If not null, receives every candidate of a plan that can be rehearsed. This costs some time.
   std::vector<Considered>* considered = nullptr;
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
@@ -50,7 +51,7 @@ struct Machine {
   bool has_cuda() const noexcept { return cuda_gpus > 0; }
   bool has_opencl() const noexcept { return cuda_gpus < gpu_count(); }
   bool is_opencl(int gpu) const noexcept { return gpu >= cuda_gpus && gpu < gpu_count(); }
-  /// Whether each tile of a result is assigned to a GPU, either for good or as a suggestion to the policy.
+  /// Whether each tile of a result is assigned to a GPU, either permanently or as a suggestion to the policy.
   bool has_owners() const noexcept { return placement == Placement::Owner || placement == Placement::Home; }
 };
 

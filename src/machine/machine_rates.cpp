@@ -74,7 +74,7 @@ CostCurve measure_cpu() {
 /// @param kernel_seconds  the function for CUDA or for OpenCL
 template <Scalar T>
 CostCurve measure_gpu(int device, double (*kernel_seconds)(char type, int device, int n)) {
-  constexpr double long_enough = 0.01;  // [s]; the next size takes eight times as long
+  constexpr double long_enough = 0.01;  // [s]; the next size would take eight times as long
   std::vector<CostCurve::Point> points;
   for (const int n : gpu_sizes) {
     points.push_back({product_flops<T>(n), kernel_seconds(type_letter<T>, device, n)});
@@ -114,7 +114,7 @@ class FirstGpu {
     if (!state_.busy) cache_.keep(what, curve);
     return curve;
   }
-  /// The same for all `timed_operations`, which are measured together.
+  /// Does the same for all `timed_operations`, which are measured together.
   template <typename Measure>
   std::map<std::string, CostCurve> operations(char type, Measure measure) const {
     const auto entry = [&](const std::string& operation) { return "tile " + operation + ' ' + type; };
@@ -168,14 +168,14 @@ TimeOperations operation_timer = nullptr;
 
 /// Measurements of one GPU in this process.
 struct Measured {
-  std::map<char, CostCurve> curves;                             ///< of products, by type
-  std::map<char, std::map<std::string, CostCurve>> operations;  ///< of the first CUDA GPU
+  std::map<char, CostCurve> curves;                             ///< times of products, by type
+  std::map<char, std::map<std::string, CostCurve>> operations;  ///< times on the first CUDA GPU, by type
   CostCurve memory;                                             ///< memory bandwidth of a CUDA GPU
-  CostCurve column, idle_column;  ///< of CUDA; columns for OpenCL devices are assumed to be as fast as the link
+  CostCurve column, idle_column;  ///< for CUDA; OpenCL devices are assumed to copy columns at the link's rate
   double link = 0;                ///< host to GPU [bytes/s]; 0: not measured, usually because StarPU knows the rate
 };
 
-/// The measurements of the first GPU of its kind. A later session may have another one.
+/// The measurements of the first GPU of its kind, which may be a different GPU in a later session.
 Measured& measured(const Machine& machine, bool opencl) {
   static auto& all = *new std::map<std::pair<bool, int>, Measured>;
   return all[{opencl, machine.gpus[static_cast<std::size_t>(opencl ? machine.cuda_gpus : 0)]}];
@@ -217,7 +217,7 @@ void measure_opencl(const Machine& machine) {
 double link_rate(const Machine& machine) {
   const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(machine.gpu_workers.front().front()));
   if (const double rate = 1e6 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node); rate > 0) return rate;
-  // StarPU uses bus files that Tessera did not write, and they lack this link.
+  // The program has its own bus files for StarPU, and they lack this link.
   const int device = machine.gpus.front();
   auto& link = measured(machine, !machine.has_cuda()).link;
   if (link == 0)
@@ -228,7 +228,7 @@ double link_rate(const Machine& machine) {
 
 template <Scalar T>
 void publish(const Machine& machine, double link) {
-  published(type_letter<T>) = nullptr;  // may point to rates of an earlier session with other devices
+  published(type_letter<T>) = nullptr;  // the old pointer may refer to rates of an earlier session with other devices
   auto& rates = rates_of<T>();
   if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
   rates.opencl = machine.has_opencl() ? measured(machine, true).curves[type_letter<T>] : CostCurve();
@@ -258,7 +258,8 @@ void measure_gpu_rates(const Machine& machine) {
   if (machine.has_opencl()) measure_opencl(machine);
   if (machine.has_cuda()) {
     measure_cuda(machine);
-    // Both are measured. A disturbed measurement would make the link look slow, and panels attractive.
+    // Uses the better of two measurements: if the link looked slow because of a disturbance, panels would look
+    // attractive.
     link = std::max(link, measured(machine, false).column.best_rate());
   }
   publish<float>(machine, link);

@@ -24,10 +24,10 @@ struct MachineRates {
   CostCurve opencl;   ///< one OpenCL device; empty if there is none
   double others = 1;  ///< the mean rate of all GPUs, relative to `gpu`; 0: unknown, because they differ
   double link = 0;    ///< host to one GPU [bytes/s]
-  double memory = 0;  ///< of the memory of a CUDA GPU [bytes/s]; 0: unknown
+  double memory = 0;  ///< bandwidth of the memory of a CUDA GPU [bytes/s]; 0: unknown
   /// Seconds to copy one column of a tile between host and GPU while the GPU computes; empty: as fast as `link`.
   CostCurve column;
-  CostCurve idle_column;  ///< the same while the GPU is idle
+  CostCurve idle_column;  ///< seconds per column while the GPU is idle
 };
 
 /// Measures the first GPU of each kind for all types, unless the rates are known from an earlier session of this
@@ -54,7 +54,8 @@ inline constexpr std::array timed_operations{"potrf",
 /// @return  the curves of `timed_operations`
 using TimeOperations = std::map<std::string, CostCurve> (*)(const Machine& machine, char type);
 
-/// Sets the function that measures them. src/plan/operation_times.cpp does this, because only it knows the operations.
+/// Sets the function that measures these operations. src/plan/operation_times.cpp calls this, because only it knows
+/// them.
 void set_operation_timer(TimeOperations time);
 
 /// Adds the times of tasks on the first CUDA GPU to the rates of all types, unless they are known from an earlier
@@ -73,7 +74,7 @@ inline const MachineRates& machine_rates(const Machine& machine, char type) {
       type, [&]<Scalar T>(T) -> const auto& { return machine_rates<T>(machine); });
 }
 
-/// The rates for T of a machine with OpenCL devices before StarPU starts, without links.
+/// The rates for T of a machine with OpenCL devices before StarPU starts; the link rates are missing.
 /// @pre  `machine.gpus` and `gpu_info` are known
 template <Scalar T>
 MachineRates rates_before_start(const Machine& machine);
@@ -83,14 +84,14 @@ double mean_rate(const MachineRates& rates, int cuda, int opencl);
 
 /// The number of cores that this process may use; a core with two hardware threads counts once.
 int core_count();
-/// The number of cores that control groups grant the process if that is less than the machine has; otherwise -1.
+/// The number of cores that control groups grant the process; -1 if the machine has no more than that.
 int granted_cores();
 
-/// Waits until no other thread is measuring. Once the exit gate is closed, no other thread starts to measure.
+/// Waits until no thread is measuring. Once the exit gate is closed, no thread starts to measure.
 void finish_measuring();
 
-/// The cost function of the codelets: predicts the seconds of a task from the rates of its type; 0 if these have not
-/// been measured. A simulated machine has separate rates for each operation and each GPU.
+/// The cost function of the codelets: the predicted seconds of a task, from the measured rates of its type; 0 if these
+/// have not been measured. A simulated machine has separate rates for each operation and each GPU.
 double expected_seconds(const char* operation, const codelets::Work& work, int worker);
 
 }  // namespace tessera::detail

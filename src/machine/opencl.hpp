@@ -6,8 +6,8 @@
 
 #include "gpu.hpp"
 
-/// OpenCL devices, outside the codelets. Devices have StarPU's numbers. In a build without OpenCL, there are no devices
-/// and no measurements.
+/// OpenCL devices, outside the codelets. Devices are identified by StarPU's numbers. A build without OpenCL finds no
+/// devices.
 namespace tessera::opencl {
 
 enum class Kinds {
@@ -16,24 +16,25 @@ enum class Kinds {
 };
 
 /// The number of devices that StarPU lists in this process, whether or not it uses them. StarPU lists the devices once
-/// per process. `counts_processors` says, after the first call of this function or of `probe`, whether the list
-/// includes processors.
+/// per process. Call this function or `probe` before `counts_processors`, which says whether the list includes
+/// processors.
 int device_count();
 bool counts_processors();
 
-/// Tests devices until `wanted` have passed in double and in single precision; -1: all. The others are `unusable`, with
-/// the reason. If processors are asked for, having no device at all is reported, too. The first call in a process
-/// compiles the kernels of the test, which may take seconds.
+/// Tests devices until `wanted` have passed in double and in single precision; -1 tests all. Devices that fail are
+/// `unusable`, with the reason. If processors are asked for, finding no device at all is also reported. The first call
+/// in a process compiles the kernels of the test, which may take seconds.
 /// @param beside_cuda  whether the session also has CUDA GPUs: see `order_of_asking`
 gpu::Probe probe(int wanted, Kinds kinds, bool beside_cuda = false);
 
-/// GPUs that CUDA cannot drive because NVIDIA did not make them, as "OpenCL device 1, NAME". For listings only.
+/// GPUs that CUDA cannot drive because they are not NVIDIA's, as "OpenCL device 1, NAME". Only for display.
 std::vector<std::string> gpus_of_other_makers();
 
 /// The PCI address of a device, such as "0000:3b:00.0"; empty if the driver does not report it.
 std::string pci_address(int device);
 
-/// The versions of device and driver, and whether copies use pinned memory. Measured rates are valid only for these.
+/// The versions of device and driver, and whether copies use pinned memory. Measured rates are valid only under these
+/// conditions.
 std::string conditions(int device);
 
 /// Seconds of one n×n×n product on data in device memory, the minimum of a few runs.

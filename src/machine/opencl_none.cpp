@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A build without OpenCL.
+// The functions of opencl.hpp in a build without OpenCL.
 #include <tessera/error.hpp>
 
 #include "opencl.hpp"

@@ -10,8 +10,8 @@ namespace tessera::opencl {
 /// The kind of an OpenCL device, which decides its place in the order.
 enum class DeviceOf { OtherMaker, Nvidia, Processor };
 
-/// The order in which OpenCL devices are tested, by number. If there are also CUDA GPUs, devices of other makers come
-/// first, then those of NVIDIA from last to first, because CUDA takes the first ones. Processors come last.
+/// The order in which OpenCL devices are tested, by number. In sessions with CUDA GPUs, devices of other makers come
+/// first, then NVIDIA's from last to first, because CUDA uses the first ones. Processors come last.
 inline std::vector<int> order_of_asking(const std::vector<DeviceOf>& devices, bool beside_cuda) {
   std::vector<int> order(devices.size());
   std::iota(order.begin(), order.end(), 0);

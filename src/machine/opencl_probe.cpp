@@ -72,7 +72,7 @@ std::string fault(cl_device_id device) {
   return {};
 }
 
-/// The same, tested once per process.
+/// The fault of a device, which is tested once per process.
 const std::string& known_fault(cl_device_id device) {
   static std::mutex mutex;
   static std::map<cl_device_id, std::string> faults;
@@ -81,7 +81,7 @@ const std::string& known_fault(cl_device_id device) {
   return known != faults.end() ? known->second : faults.emplace(device, fault(device)).first->second;
 }
 
-/// The memory that tiles may use. A processor shares the host's memory with everything else.
+/// The memory that tiles may use. A processor leaves part of the host's memory to others.
 std::size_t memory_of(cl_device_id device, std::size_t devices) {
   const auto bytes = static_cast<std::size_t>(value_of<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE));
   return is_processor(device) ? bytes / (2 * devices) : bytes;

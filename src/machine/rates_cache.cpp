@@ -23,8 +23,8 @@ fs::path file_of(const fs::path& folder, const std::string& device) {
   return folder / name;
 }
 
-/// Reads the file: an object by conditions, containing objects of curves by name. Returns an empty object if the file
-/// is missing or damaged.
+/// Reads the file: an object by conditions, each member an object of curves by name. Returns an empty object if the
+/// file is missing or damaged.
 nlohmann::json read(const fs::path& path) {
   std::ifstream file(path);
   auto json = nlohmann::json::parse(file, nullptr, false);

@@ -12,17 +12,17 @@ namespace tessera::detail {
 /// under which it was measured: driver, CUDA version, and clock and power limits.
 class RatesCache {
  public:
-  /// @param folder      empty: no cache, nothing is kept
+  /// @param folder      empty: no cache; nothing is found or kept
   /// @param device      name of the device, e.g. "NVIDIA H200"
-  /// @param conditions  current conditions
+  /// @param conditions  the current conditions
   RatesCache(const std::filesystem::path& folder, const std::string& device, std::string conditions);
 
   /// The curve with this name; empty if the file is missing or damaged, or has no such curve for the current
   /// conditions.
   CostCurve find(const std::string& name) const;
 
-  /// Adds the curve to the file, and replaces a damaged file. If the file cannot be written, nothing happens and the
-  /// next process measures again.
+  /// Adds the curve to the file, replacing a damaged file. Failure to write is ignored: the next process measures
+  /// again.
   void keep(const std::string& name, const CostCurve& curve) const;
 
  private:

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 
 constexpr double rate_of_unused_link = 1e6;  // [bytes/s]; slow, so the policy does not regard the devices as peers
 
-/// Counts cores and NUMA nodes as StarPU does. If the counts differed, StarPU would calibrate.
+/// Counts cores and NUMA nodes as StarPU does, because StarPU would calibrate if the counts differed.
 Bus describe_hardware() {
   const auto &gpus = gpu_places(), &opencl = opencl_places();
   Bus bus;
@@ -101,13 +101,13 @@ bool holds(const fs::path& path, const std::string& text) {
   return found.str() == text;
 }
 
-/// Creates StarPU's folders and writes the files. All folders are needed, even those for the program's own performance
-/// models: StarPU ends the process if it cannot create one.
+/// Creates StarPU's folders and writes the files. Even the folders for the program's own performance models are needed:
+/// StarPU ends the process if it cannot create one.
 void fill(const fs::path& folder, const std::string& host, const std::vector<BusFile>& files) {
   constexpr std::size_t longest = 255;  // StarPU truncates longer paths
   for (const auto& file : files)
     if ((folder / "bus" / (host + file.ending)).native().size() > longest)
-      throw RuntimeError(folder.string() + " is too long a name for StarPU");
+      throw RuntimeError(folder.string() + " is too long a path for StarPU");
   for (const char* part : {"bus", "codelets", "debug"}) require_writable(folder / part);
   for (const auto& file : files)
     if (const auto path = folder / "bus" / (host + file.ending); !holds(path, file.text)) write_whole(path, file.text);

@@ -12,12 +12,12 @@
 namespace tessera::detail {
 
 /// The folder for the files of a StarPU that Tessera starts. It is in Tessera's cache or, if the cache is not writable,
-/// in a private temporary folder that the destructor removes. Nothing is written to ~/.starpu.
+/// in a private temporary folder, which the destructor removes. Nothing is written to ~/.starpu.
 ///
-/// StarPU calibrates the links if it finds no files that fit the machine. Calibration takes time, ends the process if a
-/// file cannot be written, and resets GPUs, which destroys the program's data on them. Tessera therefore writes
-/// suitable files before StarPU looks for them. It measures the rates of the GPUs' links without a reset, once for each
-/// set of GPUs, and assumes rates within the host. Missing and damaged files are written again.
+/// If StarPU finds no files that fit the machine, it calibrates the links. Calibration takes time, ends the process if
+/// a file cannot be written, and resets GPUs, which destroys the program's data on them. Tessera therefore writes the
+/// files before StarPU looks for them. It measures the GPUs' links without a reset, once for each set of GPUs, and
+/// assumes rates within the host. Missing and damaged files are written again.
 ///
 /// If the user has set STARPU_PERF_MODEL_DIR, StarPU uses that folder instead, and may calibrate there.
 class StarpuFolder {
@@ -26,7 +26,7 @@ class StarpuFolder {
   /// @throws RuntimeError if no folder can be written, or the links cannot be measured
   explicit StarpuFolder(const std::vector<gpu::Info>& opencl_devices = {});
 
-  /// Adds the variable that makes StarPU use this folder. Keep this object until StarPU has shut down.
+  /// Adds the variable that selects this folder. This object must outlive StarPU.
   void announce_in(StarpuVariables& variables) const;
 
  private:

@@ -23,7 +23,7 @@ using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
 hwloc_topology_t load(const std::string& xml, bool with_devices) {
   hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) throw RuntimeError("hwloc does not start");
+  if (hwloc_topology_init(&topology) != 0) throw RuntimeError("hwloc cannot be initialized");
   if (with_devices)
     for (const auto type : {HWLOC_OBJ_BRIDGE, HWLOC_OBJ_PCI_DEVICE})
       hwloc_topology_set_type_filter(topology, type, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
@@ -31,7 +31,7 @@ hwloc_topology_t load(const std::string& xml, bool with_devices) {
     hwloc_topology_set_type_filter(topology, HWLOC_OBJ_OS_DEVICE, HWLOC_TYPE_FILTER_KEEP_IMPORTANT);
   if ((!xml.empty() && hwloc_topology_set_xml(topology, xml.c_str()) != 0) || hwloc_topology_load(topology) != 0) {
     hwloc_topology_destroy(topology);
-    throw RuntimeError("hwloc does not know this machine" + (xml.empty() ? "" : ": it cannot read " + xml));
+    throw RuntimeError("hwloc cannot describe this machine" + (xml.empty() ? "" : ": it cannot read " + xml));
   }
   return topology;
 }
@@ -57,8 +57,8 @@ hwloc_obj_t find_device(hwloc_topology_t topology, const std::string& address, c
   return nullptr;
 }
 
-/// The processors near a device: those of the part of the host that hwloc has attached it to, or else those that the
-/// system reports. Empty if unknown.
+/// The processors near a device: those of the part of the host to which hwloc has attached the device, or else those
+/// that the system reports. Empty if unknown.
 Bitmap processors_near(hwloc_topology_t topology, const std::string& address, const std::string& name,
                        const fs::path& pci_devices) {
   Bitmap near(hwloc_bitmap_alloc());
@@ -74,8 +74,8 @@ Bitmap processors_near(hwloc_topology_t topology, const std::string& address, co
   return near;
 }
 
-/// The distance of each NUMA node from the nearest of the `near` nodes. Uses the system's table, or else how far up the
-/// topology the nearest common ancestor is.
+/// The distance of each NUMA node from the nearest of the `near` nodes, from the system's table. Without a table, the
+/// number of levels up to the nearest common ancestor in the topology.
 std::vector<double> distances(hwloc_topology_t topology, const std::vector<hwloc_obj_t>& nodes,
                               const std::vector<hwloc_obj_t>& near) {
   unsigned tables = 1;

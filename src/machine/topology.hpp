@@ -13,10 +13,10 @@ namespace tessera::detail {
 
 /// Where a device is attached to the host.
 struct Place {
-  std::string address;          ///< on the PCI bus, such as "0000:3b:00.0"; empty: unknown
-  std::vector<int> nodes;       ///< all NUMA nodes by hwloc's logical numbers, nearest first
-  std::size_t near = 0;         ///< how many of them, counted from the first, the device is attached to; 0: unknown
-  std::vector<int> processors;  ///< of the near nodes, by the system's numbers
+  std::string address;     ///< on the PCI bus, such as "0000:3b:00.0"; empty: unknown
+  std::vector<int> nodes;  ///< all NUMA nodes by hwloc's logical numbers, nearest first
+  std::size_t near = 0;  ///< number of these nodes, counted from the first, to which the device is attached; 0: unknown
+  std::vector<int> processors;  ///< processors of the near nodes, by the system's numbers
 };
 
 /// A machine as hwloc sees it.
@@ -35,21 +35,20 @@ class Topology {
   /// The machine that hwloc has exported to an XML file, with all devices.
   static Topology from_file(const std::filesystem::path& xml);
 
-  int cores() const;                ///< as StarPU counts them
-  int allowed_cores() const;        ///< cores on which this process may run, no matter how many hardware threads each
-                                    ///< has
+  int cores() const;                ///< counted as StarPU counts them
+  int allowed_cores() const;        ///< cores on which this process may run, whatever their number of hardware threads
   std::vector<Node> nodes() const;  ///< NUMA nodes; at least one
   std::size_t memory() const;       ///< [bytes]
   std::string processor() const;    ///< the processor's model; empty: unknown
 
-  /// Where a device is. Looks for its PCI address, then for the name that hwloc's plugins gave it in a file, and then
+  /// Finds a device. Looks for its PCI address, then for the name that hwloc's plugins gave it in a file, and finally
   /// asks the system.
-  /// @param name        such as "cuda0"
-  /// @param pci_devices  where the system lists them
+  /// @param name         such as "cuda0"
+  /// @param pci_devices  the system's folder of PCI devices
   Place place(const std::string& address, const std::string& name,
               const std::filesystem::path& pci_devices = "/sys/bus/pci/devices") const;
 
-  /// Interleaves pages that have not been touched yet over NUMA nodes. Does nothing if the system refuses.
+  /// Interleaves untouched pages over NUMA nodes. Does nothing if the system refuses.
   void spread(void* data, std::size_t bytes, const std::vector<int>& nodes) const;
 
  private:

@@ -62,8 +62,16 @@ bool DeviceHeap::add_slab(std::size_t bytes, bool kept) {
   if (kept) kept_ += bytes;
   auto unused = std::ranges::find(slabs_, nullptr, &Slab::memory);
   if (unused == slabs_.end()) unused = slabs_.insert(unused, Slab{});
-  *unused = {memory, bytes, kept, {{0, bytes}}};
+  *unused = {memory, bytes, kept, false, {{0, bytes}}};
   return true;
+}
+
+std::optional<DeviceHeap::Position> DeviceHeap::lend(void* piece) {
+  const auto found = pieces_.find(piece);
+  if (found == pieces_.end()) return std::nullopt;
+  auto& slab = slabs_[found->second.slab];
+  slab.lent = true;
+  return Position{slab.memory, static_cast<std::size_t>(static_cast<std::byte*>(piece) - slab.memory)};
 }
 
 void DeviceHeap::release(void* pointer) {
@@ -88,7 +96,7 @@ void DeviceHeap::release(void* pointer) {
   const auto empty = [](const Slab& other) {
     return other.memory != nullptr && other.free.size() == 1 && other.free.begin()->second == other.bytes;
   };
-  if (!empty(slab)) return;
+  if (slab.lent || !empty(slab)) return;
   const bool only_one =
       std::ranges::none_of(slabs_, [&](const Slab& other) { return &other != &slab && other.kept && empty(other); });
   if (slab.kept && only_one) return;

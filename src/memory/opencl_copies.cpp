@@ -28,7 +28,7 @@ struct Device : staging::OpenClDevice {
   bool staged = false;  ///< whether copies go through pinned staging buffers
 };
 
-/// By memory node. Not destroyed at exit, like the pool: a forked child has neither the threads nor the devices.
+/// The devices, by memory node. Never destroyed, like the pool: a forked child has neither the threads nor the devices.
 auto& devices = *new std::array<Device, STARPU_MAXNODES>;
 
 /// Threads for copies through staging buffers. Null if no device needs them.
@@ -64,8 +64,8 @@ class Copy {
   }
 
  private:
-  /// A rectangle in the form that OpenCL expects, counting bytes and columns of a column-major tile: its origins on
-  /// both sides, and its size.
+  /// A rectangle of a column-major tile in the form that OpenCL expects, in bytes and columns: its origins on both
+  /// sides, and its size.
   struct Shape {
     std::array<std::size_t, 3> device_origin, host_origin, region;
     const std::size_t *device = device_origin.data(), *host = host_origin.data(), *size = region.data();
@@ -104,7 +104,7 @@ class Copy {
   opencl::Event last_;
 };
 
-/// Whether a tile goes through staging buffers. This requires that a column fits one buffer.
+/// Whether a tile goes through staging buffers. Only possible if a column fits in one buffer.
 bool is_staged(const PartialTile& tile, const Device& device) {
   return device.staged && tile.matrix.nx * tile.matrix.elemsize <= staging::buffer_bytes;
 }
@@ -118,14 +118,14 @@ bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_devic
     for_each_panel(host, [&](const Rectangle& panel) { staging::cut(panel, host.matrix.elemsize, largest, pieces); });
     if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device});
     return !pieces.empty();
-  } catch (const std::exception& error) {  // must not propagate through StarPU; may stem from an earlier tile
+  } catch (const std::exception& error) {  // must not propagate through StarPU; may belong to an earlier tile
     codelets::report_failure(error.what());
     return false;
   }
 }
 
-/// Gives the caller an event for the end of everything in a queue.
-/// @return  false if there is no event; then everything has already finished
+/// Hands the caller an event that covers everything in a queue.
+/// @return  false if there is no event, because everything has already finished
 bool give_event_of_all(cl_command_queue queue, cl_event& event) {
   const auto status = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &event);
   clFlush(queue);  // StarPU only polls the event

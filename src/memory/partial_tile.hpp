@@ -8,10 +8,10 @@
 
 #include "common/triangle.hpp"
 
-/// Partial copies of tiles. If only a triangle of a matrix is used, parts of the tiles on its diagonal are unused, and
-/// need not be copied. The other triangle in the caller's memory may belong to another thread, so copies to the host
-/// and to that memory write exactly the triangle. From pinned memory and from its own, a GPU also reads elements next
-/// to the diagonal, and does not use them.
+/// Partial copies of tiles. If only a triangle of a matrix is used, the tiles on its diagonal have unused parts, which
+/// need not be copied. In the caller's memory, the other triangle may belong to another thread, so copies to the host
+/// and to that memory write exactly the triangle. Copies to a GPU may also read elements next to the diagonal, which
+/// the GPU does not use.
 namespace tessera::detail {
 
 using codelets::Part;
@@ -26,13 +26,13 @@ struct PartialTile {
   int home;           ///< the memory node of the caller's memory; -1: there is none
 };
 
-/// A triangle is cut into at most this many panels, each with at least this many columns. Copies to a GPU may send
-/// whole panels, which are rectangles. With eight of them, 1/16 of the tile is sent needlessly, and narrower panels are
-/// not worth separate copies.
+/// A triangle is cut into at most this number of panels, each with at least this number of columns. Copies to a GPU may
+/// send whole panels, which are rectangles. With eight panels, the needless part is 1/16 of the tile. Narrower panels
+/// are not worth separate copies.
 inline constexpr int most_panels = 8, narrowest_panel = 128;
 
-/// Calls on_panel(Rectangle) for each panel. Together, the panels cover the triangle, and also some elements of the
-/// other triangle next to the diagonal.
+/// Calls on_panel(Rectangle) for each panel. The panels cover the triangle and some elements of the other triangle next
+/// to the diagonal.
 template <typename OnPanel>
 void for_each_panel(const PartialTile& tile, OnPanel on_panel) {
   const int m = static_cast<int>(tile.matrix.nx), n = static_cast<int>(tile.matrix.ny);
@@ -46,8 +46,8 @@ void for_each_panel(const PartialTile& tile, OnPanel on_panel) {
   }
 }
 
-/// Cuts each panel where the diagonal leaves it, into a rectangle that lies entirely in the triangle, and a square
-/// corner of which only `used_rows` lie in the triangle.
+/// Cuts each panel into a rectangle that lies entirely in the triangle, and a square corner at the diagonal. Only
+/// `used_rows` of a corner lie in the triangle.
 /// @param on_rectangle, on_corner  called with nonempty Rectangles
 template <typename OnRectangle, typename OnCorner>
 void for_each_part(const PartialTile& tile, OnRectangle on_rectangle, OnCorner on_corner) {
@@ -85,7 +85,7 @@ void for_each_used_column(const PartialTile& tile, const Rectangle& corner, OnCo
       on_column(Rectangle{begin, j, end - begin, 1});
 }
 
-/// Bytes from the start of a tile in memory to an element.
+/// The offset of an element from the start of a tile in memory [bytes].
 inline std::size_t offset(const starpu_matrix_interface& tile, int i, int j) {
   return (static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * tile.ld) * tile.elemsize;
 }

@@ -18,8 +18,7 @@ namespace tessera {
 
 namespace {
 
-/// Memory passed to `host_register`. It is also recorded on machines that pin nothing, so that wrong calls fail
-/// everywhere.
+/// Memory passed to `host_register`. Machines that pin nothing also record it, so that wrong calls fail everywhere.
 struct Registered {
   explicit Registered(std::size_t length) : bytes(length) {}
   std::size_t bytes;
@@ -31,7 +30,7 @@ struct Registry {
   std::map<std::uintptr_t, Registered> ranges;  ///< by start address; they do not overlap
 };
 
-/// Never destroyed: at exit, CUDA may already be gone.
+/// Never destroyed, because CUDA may be gone at exit.
 Registry& registry() {
   static auto& the_one = *new Registry;
   return the_one;
@@ -75,7 +74,7 @@ void host_unregister(void* data) {
   auto& registered = registry();
   const std::lock_guard lock(registered.mutex);
   if (registered.ranges.erase(reinterpret_cast<std::uintptr_t>(data)) == 0)
-    throw ArgumentError("host_unregister", 1, "data", "is not where memory begins that is registered");
+    throw ArgumentError("host_unregister", 1, "data", "is not the start of registered memory");
 }
 
 namespace detail {
@@ -93,7 +92,7 @@ PinnedPages::PinnedPages(Index size, std::size_t element_size) {
   PinnedPages made;
   made.data_ = data, made.bytes_ = bytes;
   if (bytes >= huge_page) madvise(data, bytes, MADV_HUGEPAGE);
-  // All GPUs read the buffer. If it were on one NUMA node, the GPUs of other sockets would all read over that node's
+  // All GPUs read the buffer. If it were on a single NUMA node, the GPUs of other sockets would all use that node's
   // links.
   if (const auto& machine = starpus_machine(); machine.nodes().size() > 1 && gpu::can_pin())
     if (const auto nodes = nodes_near(gpu_places()); !nodes.empty()) machine.spread(data, bytes, nodes);

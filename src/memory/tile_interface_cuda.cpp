@@ -24,12 +24,17 @@ namespace tessera::detail::tile_interface {
 
 namespace {
 
+/// The driver's unit of memory. It may put several smaller allocations into one, which other processes cannot open
+/// apart.
+constexpr std::size_t driver_unit = std::size_t{2} << 20;
+
 DeviceHeap::Source source(int device) {
   return {[device](std::size_t bytes) {
             const gpu::KeepCurrentDevice keep;
+            bytes = (bytes + driver_unit - 1) / driver_unit * driver_unit;
             void* slab = nullptr;
             if (cudaSetDevice(device) != cudaSuccess || cudaMalloc(&slab, bytes) != cudaSuccess) {
-              cudaGetLastError();  // others use the memory; StarPU then evicts tiles
+              cudaGetLastError();  // other programs use the memory; StarPU then evicts tiles
               return static_cast<void*>(nullptr);
             }
             return slab;
@@ -40,13 +45,6 @@ DeviceHeap::Source source(int device) {
             cudaFree(slab);
             cudaGetLastError();
           }};
-}
-
-/// Whether tiles come from the heap. Without it, the driver allocates and frees each tile, to measure the benefit of
-/// the heap. The answer is the same for the whole process, because tiles outlive sessions.
-bool uses_heap() {
-  static const bool uses = flag_in(variables::gpu_heap).value_or(true);
-  return uses;
 }
 
 /// The heap of one GPU. It may outlive the session, because StarPU keeps unused tiles in it for reuse during its
@@ -78,7 +76,7 @@ void* take(unsigned node, std::size_t bytes) {
   const std::lock_guard lock(heap.mutex);
   try {
     return heap.get(node).allocate(bytes);
-  } catch (const std::bad_alloc&) {  // no host memory; an exception must not propagate through StarPU
+  } catch (const std::bad_alloc&) {  // no host memory; must not propagate through StarPU
     return nullptr;
   }
 }
@@ -117,8 +115,8 @@ void release(void* interface, unsigned node) noexcept {
   matrix.ptr = matrix.dev_handle = 0;
 }
 
-/// StarPU reuses an allocation for tiles with the same footprint. The value must differ from that of StarPU's own
-/// matrix interface, whose allocations are not from a heap.
+/// A hash of a tile's size: StarPU reuses an allocation for tiles with the same footprint. It differs from the
+/// footprint of StarPU's own matrix interface, whose allocations do not come from a heap.
 std::uint32_t footprint(starpu_data_handle_t tile) {
   constexpr std::uint32_t ours = 0x7e55e4a;
   return starpu_hash_crc32c_be(static_cast<std::uint32_t>(starpu_matrix_get_allocsize(tile) >> 3), ours);
@@ -134,6 +132,19 @@ starpu_data_interface_ops with_heap(const starpu_data_copy_methods* methods) {
 }
 
 }  // namespace
+
+/// Without the heap, the driver allocates and frees each tile, to measure the benefit of the heap. The answer is the
+/// same for the whole process, because tiles outlive sessions.
+bool uses_heap() {
+  static const bool uses = flag_in(variables::gpu_heap).value_or(true);
+  return uses;
+}
+
+std::optional<DeviceHeap::Position> lend(unsigned node, void* tile) {
+  auto& heap = heap_of(node);
+  const std::lock_guard lock(heap.mutex);
+  return heap.heap ? heap.heap->lend(tile) : std::nullopt;
+}
 
 starpu_data_interface_ops* pinned() {
   static auto ops = with_heap(staging::pinned_copies());

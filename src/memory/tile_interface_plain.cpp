@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interfaces of builds without CUDA: StarPU's own allocation, and no staging.
+// The interfaces in builds without CUDA: StarPU's own allocation, and no staging buffers.
 #include <starpu.h>
 
 #include "partial_tile.hpp"
@@ -13,6 +13,8 @@ starpu_data_interface_ops* pinned() {
 }
 starpu_data_interface_ops* pageable(std::size_t /*column*/) { return pinned(); }
 bool posts_copies() { return false; }
+std::optional<DeviceHeap::Position> lend(unsigned /*node*/, void* /*tile*/) { return std::nullopt; }
+bool uses_heap() { return false; }
 void start(std::size_t /*pinned_memory*/) {}
 void stop() {}
 

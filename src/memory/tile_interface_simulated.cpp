@@ -9,7 +9,7 @@ namespace tessera::detail::tile_interface {
 
 namespace {
 
-// No lock is needed: SimGrid runs one simulated thread at a time, and switches only when one waits for simulated time.
+// Needs no lock: SimGrid runs one simulated thread at a time, and switches only when a thread waits for simulated time.
 const PartialTile* last_sized = nullptr;
 
 std::size_t size(starpu_data_handle_t tile) {

@@ -39,7 +39,7 @@ inline detail::TileExtents task_of(const Candidate& chosen, Index order, Index c
 /// A = L Lᴴ of order n.
 struct Cholesky {
   using Candidate = plan::Candidate;
-  char type;  ///< of the elements: s, d, c or z
+  char type;  ///< letter of the elements: s, d, c or z
   Index n;
 
   Index order() const { return n; }

@@ -55,7 +55,7 @@ class Search {
     return best_;
   }
 
-  /// Rehearses all candidates for which there is time in a program that explains.
+  /// Explains the choice: rehearses more candidates than a call has time for.
   void explain(std::vector<detail::Considered>& all) {
     sort();
     double left = operations_to_explain;
@@ -79,14 +79,14 @@ class Search {
     double bound;       ///< lower bound of the time: arithmetic alone, with the handicap
     double operations;  ///< approximate number
     double estimate;
-    double worse;  ///< the handicap, for GPUs and tasks
+    double worse;  ///< the factor by which the predicted time counts as longer
   };
 
   void sort() {
     std::ranges::stable_sort(candidates_, {}, [](const Considered& c) { return std::pair(c.estimate, c.operations); });
   }
 
-  /// The factor by which the time of a candidate counts as longer because it uses more GPUs.
+  /// The factor by which the time of a candidate counts as longer because the candidate uses more GPUs.
   double handicap(int gpus) const {
     const auto first = model_.gpus.begin();
     const bool alike = std::all_of(first, first + gpus, [](const Gpu& gpu) { return gpu.alike_first; });

@@ -42,7 +42,7 @@ class Memory {
  public:
   using Key = std::tuple<char, char, int, Index, Index, Index, Index, std::vector<int>, double, int>;
 
-  /// @param candidates  (): a Search that has them
+  /// @param candidates  (): returns a Search over the candidates
   /// @return  empty if no candidate could be rehearsed
   template <typename Candidates>
   std::optional<ChoiceOf<Candidate>> find(const detail::Machine& machine, const Key& key, Candidates candidates) {

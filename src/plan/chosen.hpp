@@ -30,8 +30,8 @@ std::optional<Choice> choose_qr(const detail::Machine& machine, char type, Index
 std::optional<Choice> choose_triangular(const detail::Machine& machine, char type, Side side, bool inverse, Index order,
                                         Index columns, std::span<const Candidate> panels = {});
 
-/// (int gpus): plans for the first GPUs, first the one that formulas would choose, and the times by formulas, after
-/// which the most promising are rehearsed first.
+/// (int gpus): the candidates on this number of GPUs, with the times that formulas predict. The formulas' choice comes
+/// first; the others are rehearsed in the order of these times.
 using CompareTiles = std::function<std::vector<std::pair<detail::Plan, double>>(int gpus)>;
 std::optional<ChoiceOf<detail::Plan>> choose_sums(const detail::Machine& machine, const Sums& call,
                                                   const CompareTiles& compare);

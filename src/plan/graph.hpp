@@ -34,9 +34,9 @@ struct TileSizes {
   double bytes, column;
   bool temporary = false;             ///< whether it exists only during the call, without memory of the caller
   int calls = 1;                      ///< number of driver calls that start a copy
-  int calls_home = 0;                 ///< the same for a copy to its home on a GPU, on top of a peer copy
-  int home = detail::in_host_memory;  ///< the memory where it is at first, or a GPU's index
-  bool returns = true;                ///< whether a result is copied back there
+  int calls_home = 0;                 ///< additional driver calls if a copy from GPU to GPU ends at its home
+  int home = detail::in_host_memory;  ///< the memory where the tile is at the start, or a GPU's index
+  bool returns = true;                ///< whether a result is copied back to `home`
 };
 
 /// One tile operation, as it would be submitted.
@@ -68,7 +68,7 @@ struct Graph {
   std::vector<std::string_view> kinds;        ///< names of operations
   std::vector<std::pair<int, int>> requests;  ///< tiles requested at the start, each with its GPU
   int operands = detail::in_host_memory;      ///< where the operands are, as in detail::Machine
-  detail::OwnerGrid owners{1, 1};             ///< of the operands' tiles, if they are on their owners
+  detail::OwnerGrid owners{1, 1};             ///< owners of the operands' tiles, if they are on their owners
 
   int add(TileSizes tile) { return tiles.push_back(tile), static_cast<int>(tiles.size()) - 1; }
   int add_temporary(double bytes) { return add({.bytes = bytes, .column = bytes, .temporary = true}); }

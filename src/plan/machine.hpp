@@ -111,7 +111,7 @@ struct Machine {
 };
 
 /// The model of the session's machine, built on first use and cached.
-/// @param type  of the elements: s, d, c or z
+/// @param type  letter of the elements: s, d, c or z
 const Machine& model_of(const detail::Machine& machine, char type);
 
 }  // namespace tessera::plan

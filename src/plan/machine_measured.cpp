@@ -118,7 +118,7 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
 const Machine& model_of(const detail::Machine& machine, char type) {
   static std::mutex mutex;
   using Key = std::tuple<char, std::vector<int>, double, bool>;
-  static auto& models = *new std::map<Key, Machine>;  // of earlier sessions, too
+  static auto& models = *new std::map<Key, Machine>;  // keeps the models of earlier sessions, too
   const auto& rates = detail::machine_rates(machine, type);
   const std::lock_guard lock(mutex);
   const auto [found, is_new] = models.try_emplace({type, machine.gpus, machine.gpu_memory, rates.operations.empty()});

@@ -68,7 +68,7 @@ std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const
   return faster ? shared : panelled;
 }
 
-/// The same for a triangle on either side of an m×n matrix.
+/// The tiles that rehearsals choose for a triangle on either side of an m×n matrix.
 std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const Machine& machine, char type, Side side,
                                                 bool inverse, Index m, Index n, Op op) {
   const bool left = side == Side::Left;

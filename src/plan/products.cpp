@@ -25,7 +25,7 @@ Plan planned(const Machine& machine, const Sums& call, const MachineModel& model
   return plan_chosen(model, chosen, region.tiles(mt, nt), k);
 }
 
-/// What the formulas compare for the first GPUs.
+/// The candidates that the formulas compare for a number of GPUs, and their choice, which comes first.
 template <typename Choose>
 std::vector<std::pair<Plan, double>> compared(const Machine& machine, const Sums& call, int gpus, Choose choose) {
   auto model = machine_model(machine, call.type);
@@ -48,8 +48,7 @@ std::vector<std::pair<Plan, double>> compared(const Machine& machine, const Sums
   return plans;
 }
 
-/// The plan that a rehearsal chooses. Where rehearsals do not cover a call, and where cores take part, the formulas
-/// choose.
+/// The plan that rehearsals choose. If they do not cover the call, or if cores take part, the formulas choose.
 template <typename Choose>
 Plan best(const Machine& machine, const Sums& call, Choose choose) {
   const auto by_formula = [&](const MachineModel& model) { return planned(machine, call, model, choose(model)); };

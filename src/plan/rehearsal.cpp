@@ -9,7 +9,7 @@ namespace tessera::plan {
 
 namespace {
 
-/// The GPUs that take part, and others up to the last one that has a tile.
+/// The number of GPUs to model: those that take part, and others up to the last one that has a tile.
 int gpus_with_tiles(const Graph& graph, int working) {
   for (const auto& tile : graph.tiles) working = std::max(working, tile.home + 1);
   return working;
@@ -120,7 +120,7 @@ bool Rehearsal::leaves_to_faster(int number, int gpu, bool moves) {
   return true;
 }
 
-/// Of the first few operations in the queue, picks the one that has the least to fetch.
+/// Chooses the operation with the least to fetch among the first few in the queue.
 int Rehearsal::choose(int gpu) {
   auto& state = of(gpu);
   while (state.front.size() < index(window) && !state.ready.empty()) {
@@ -233,7 +233,7 @@ void Rehearsal::tiles_change(int gpu) {
   }
 }
 
-/// A GPU is given its next operation while the current one still runs.
+/// Hands a GPU its next operation while the current one still runs.
 void Rehearsal::start_reserved(int gpu) {
   auto& state = of(gpu);
   const auto next = std::ranges::find_if(state.station, [&](int number) { return complete_[index(number)] <= now_; });

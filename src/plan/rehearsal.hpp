@@ -16,13 +16,13 @@ inline constexpr double never = std::numeric_limits<double>::infinity();
 
 /// The result of a rehearsal.
 struct Forecast {
-  double seconds = never;    ///< of the call; `never`: the rehearsal was abandoned
+  double seconds = never;    ///< time of the call; `never`: the rehearsal was abandoned
   double computing = 0;      ///< average time that a GPU computes
   double bytes_in = 0;       ///< copied from the host
   double bytes_between = 0;  ///< copied from GPU to GPU
   int steals = 0;
-  std::string bound;   ///< what the call needs longest for, of what may be its limit
-  double longest = 0;  ///< seconds of that
+  std::string bound;   ///< the bottleneck of the call
+  double longest = 0;  ///< time of the bottleneck [s]
 };
 
 /// Runs a graph on a model of a machine as a discrete-event simulation. In each event a GPU finishes an operation,
@@ -37,9 +37,9 @@ class Rehearsal {
 
   /// @param limit  predicted seconds after which the rehearsal stops
   Forecast run(double limit = never);
-  /// Adds to a forecast what bounds the call. @pre  the rehearsal has run to its end
+  /// Adds the bottleneck of the call to a forecast. @pre  the rehearsal has run to its end
   void explain(Forecast& forecast);
-  std::size_t finished() const noexcept { return finished_; }  ///< operations, up to where it was given up
+  std::size_t finished() const noexcept { return finished_; }  ///< number of operations
 
  private:
   struct Request {
@@ -148,7 +148,7 @@ class Rehearsal {
   const Machine& machine_;
   const Graph& graph_;
   int working_;  ///< the number of GPUs that take part
-  int gpus_;     ///< these, and others up to the last one that has a tile at first
+  int gpus_;     ///< number of modelled GPUs, see `gpus_with_tiles`
   double now_ = 0;
   bool alike_ = true;
   Forecast forecast_;

@@ -116,7 +116,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   arrives(tile, gpu, state.in);
 }
 
-/// A copy of a tile has started. Waiting GPUs can now learn when it ends.
+/// Records when the copy of a tile ends. Call this when the copy starts: waiting GPUs then learn about its end.
 void Rehearsal::arrives(int tile, int gpu, double when) {
   at(tile, gpu) = when;
   requested_[index(tile)] &= ~(1U << gpu);

@@ -20,7 +20,7 @@ enum class SumOf { Product, Triangle, RankK, Rank2k, SymmetricLeft, SymmetricRig
 /// C ← α op(A) op(B) + β C, a triangle of that or of an update, or a product with a symmetric matrix.
 struct Sums {
   using Candidate = detail::Plan;
-  char type;  ///< of the elements: s, d, c or z
+  char type;  ///< letter of the elements: s, d, c or z
   SumOf what;
   Index m, n, k;
   Op op_a = Op::NoTrans, op_b = Op::NoTrans;
@@ -34,7 +34,7 @@ struct Sums {
     return parts * flops_of_multiply_add(type) * static_cast<double>(m) * static_cast<double>(n) *
            static_cast<double>(k);
   }
-  /// Of all operands.
+  /// Bytes of all operands.
   double bytes() const {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(k);
     return static_cast<double>(size_of(type)) * (rows * columns + (rows + columns) * terms);
@@ -43,7 +43,7 @@ struct Sums {
     return {std::min(plan.tile.m, m), std::min(plan.tile.n, n), std::min(plan.tile.k, k)};
   }
 
-  /// Writes the operations that a plan submits, without those of cores.
+  /// Writes the operations that a plan submits, except those on cores.
   void write(const detail::Machine& machine, detail::Plan plan, Graph& graph) const {
     plan.for_cores = 0;
     if (is_symmetric() && plan.panels.exist()) return write_panels(machine, plan, graph);

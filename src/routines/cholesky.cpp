@@ -90,7 +90,7 @@ Uplo stored_uplo(const FactoredProblem<T>& p, Uplo uplo) {
 }
 
 /// Checks the arguments of a routine with right-hand sides B.
-/// @param reads_a  whether A is accessed
+/// @param reads_a  whether the routine accesses A
 template <Scalar T>
 void require_legal(const char* routine, const Layout* given, Uplo uplo, const FactoredProblem<T>& p, bool reads_a) {
   LapackArguments check(routine, given);
@@ -127,7 +127,7 @@ Index compute_posv(Uplo uplo, const FactoredProblem<T>& p) {
   name_operand(b, 'B');
   const auto info = factorize(plan, stored, a);
   a.start_write_back();
-  // Without a factor, B must not change. The tiles of the factor stay on the devices for the solves.
+  // If A has no factor, B must not change. The tiles of the factor stay on the devices for the solves.
   if (info.wait() == 0) {
     submit_solves(*session, solves, p, solves_with_cholesky(uplo), a, b);
     b.wait();

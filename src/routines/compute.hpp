@@ -25,7 +25,7 @@ struct TileCall {
   const Matrix<T>* A = nullptr;
   const Matrix<T>* B = nullptr;
   T beta{};
-  const Matrix<T>* C = nullptr;  ///< the output; named B in the BLAS for trmm and trsm
+  const Matrix<T>* C = nullptr;  ///< the output; trmm and trsm call it B
 };
 
 // For each family of routines:
@@ -49,7 +49,7 @@ FAMILY(triangular)  // trmm and trsm; with panels, A is on the left and not tran
   template void submit_##name<T>(const TileCall<T>&); \
   template void compute_##name<T>(const std::shared_ptr<Session>&, const Plan&, const blas::Call&);
 
-/// Whether a routine is Hermitian, not symmetric. Real matrices have only symmetric ones.
+/// Whether a routine is Hermitian instead of symmetric. False for real matrices.
 template <Scalar T>
 bool is_hermitian(blas::Routine routine) {
   return is_complex<T> && blas::properties(routine).is_hermitian();

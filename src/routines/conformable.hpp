@@ -36,8 +36,8 @@ inline MatrixArgument matrix_argument(blas::Routine routine, blas::Member member
   return {known.name, 0, ""};
 }
 
-/// @throws ShapeError about the argument if its number of `what` ("rows") differs from the number of `other` ("the
-///                    columns of op(A)")
+/// @throws ShapeError about `which` if its number of `what` ("rows") differs from the number of `other` ("the columns
+///         of op(A)")
 inline void require_equal(const MatrixArgument& which, const char* what, Index value, const char* other, Index wanted) {
   if (value != wanted)
     throw ShapeError(which.routine, which.position, which.name,
@@ -53,8 +53,7 @@ void require_square(const MatrixArgument& which, const Matrix<T>& A) {
 /// One dimension of a matrix and the size of its tiles.
 struct Cut {
   Index whole, tile;
-  /// Two cuts are equal if their tiles start at the same positions. A dimension with only one tile is cut the same way
-  /// whatever its tile size.
+  /// Whether tiles start at the same positions. Dimensions with a single tile are cut alike whatever their tile size.
   friend bool operator==(const Cut& a, const Cut& b) {
     return a.whole == b.whole && std::min(a.whole, a.tile) == std::min(b.whole, b.tile);
   }
@@ -81,7 +80,7 @@ void require_writable(const MatrixArgument& which, const Matrix<T>& C) {
     throw ArgumentError(which.routine, which.position, which.name, "is registered as read-only, but is the output");
 }
 
-/// @param triangle  the part of A that is read; if empty, all of it
+/// @param triangle  the part of A that is read; if empty, all of A
 /// @throws ArgumentError if A has no memory, and a tile that is read has no value
 template <Scalar T>
 void require_values(const MatrixArgument& which, const Matrix<T>& A, std::optional<Uplo> triangle = {}) {
@@ -98,7 +97,7 @@ void require_values(const MatrixArgument& which, const Matrix<T>& A, std::option
     }
 }
 
-/// For an operand that is read and overwritten.
+/// Does the same for an operand that is read and overwritten.
 template <Scalar T>
 void require_in_place(const MatrixArgument& which, const Matrix<T>& A, std::optional<Uplo> triangle = {}) {
   require_writable(which, A);

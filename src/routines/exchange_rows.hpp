@@ -9,8 +9,8 @@
 
 namespace tessera::detail {
 
-/// The exchanges of laswp: row i, k1 ≤ i ≤ k2, with row of(i), all counted from 1. They are made in order of i, or in
-/// reverse order if `incx` is negative. With `incx` = 0 there are none.
+/// The exchanges of laswp: row i, k1 ≤ i ≤ k2, with row of(i), both counted from 1. They are made in the order of i, or
+/// in reverse order if `incx` is negative. If `incx` is 0, there are none.
 template <typename Int>
 struct RowPairs {
   Index k1, k2;
@@ -35,7 +35,7 @@ template <Scalar T, typename Int>
 void exchange_rows(Layout layout, Index n, T* A, Index lda, const RowPairs<Int>& pairs) {
   if (layout == Layout::RowMajor)
     return pairs.for_each([&](Index i, Index k) { std::swap_ranges(A + i * lda, A + i * lda + n, A + k * lda); });
-  for (Index j = 0; j < n; j++)  // column by column, so each stays in the cache
+  for (Index j = 0; j < n; j++)  // column by column, because a column stays in the cache
     pairs.for_each([column = A + j * lda](Index i, Index k) { std::swap(column[i], column[k]); });
 }
 

@@ -17,7 +17,7 @@
 /// Solves with the two factors of a square matrix, as two sweeps over square tiles.
 namespace tessera::detail {
 
-/// A solve with one of the factors, a triangle of the factored matrix.
+/// A solve with one of the factors, which is a triangle of the factored matrix.
 struct FactorSolve {
   Uplo factor;
   Op op;
@@ -44,7 +44,7 @@ void submit_solves(const FactorSolves& solves, const Matrix<T>& A, const Matrix<
         {.routine = blas::Routine::trsm, .uplo = factor, .op_a = op, .diag = diag, .alpha = T(1), .A = &A, .C = &B});
 }
 
-/// A problem on pointers. Row-major matrices are read as the column-major transposes. The factors of Aᵀ are the
+/// A problem on pointers. Row-major matrices are read as their column-major transposes. The factors of Aᵀ are the
 /// transposed factors of A, in the other triangles, and op(A)⁻ᵀ is applied to Bᵀ from the right.
 template <Scalar T>
 struct FactoredProblem {
@@ -75,7 +75,7 @@ void submit_solves(const Session& session, const Plan& plan, const FactoredProbl
 }
 
 /// Applies both solves to B, and waits. A holds the factors and is only read.
-/// @param uplo  the triangle of A, as stored, that holds the factors; if empty, all of A
+/// @param uplo  the triangle of A, as stored, that holds the factors; if empty, both triangles do
 template <Scalar T>
 void solve_with_factors(const std::shared_ptr<Session>& session, const FactoredProblem<T>& p,
                         const FactorSolves& solves, std::optional<Uplo> uplo = {}) {

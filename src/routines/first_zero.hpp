@@ -9,8 +9,8 @@
 
 namespace tessera::detail {
 
-/// The smallest i, counted from 1, with A(i, i) = 0, or 0: the info of an inverse on pointers. It is computed before
-/// the first task, so A stays unchanged if it has no inverse.
+/// The smallest i, counted from 1, with A(i, i) = 0, or 0 if there is none: the info of an inverse on pointers. It is
+/// computed before the first task, so a matrix without an inverse stays unchanged.
 template <Scalar T>
 Index first_zero([[maybe_unused]] Index n, [[maybe_unused]] const T* A, [[maybe_unused]] Index lda) {
 #ifndef STARPU_SIMGRID  // simulated matrices have no elements

@@ -34,7 +34,7 @@ class LeastSquares {
     submit_geqrf(plan_, A_, *reflectors_, true, report);
     name_operand(B_, 'B');
   }
-  /// What comes before R is divided by, which must have no zero on its diagonal.
+  /// Submits the tasks that precede the division by R, which must have no zero on its diagonal.
   void begin() {
     if (op_ == Op::NoTrans) reflect();
   }
@@ -44,11 +44,11 @@ class LeastSquares {
     submit(B_, [&](auto& to) { algorithms::clear_rows(to, B_, A_.n()); });
     reflect();
   }
-  /// With a matrix of zeros, the solution is zero.
+  /// Sets the solution to zero if the matrix is zero.
   void clear_if_zero(const Outcome& outcome, const codelets::RankValue& value) {
     submit(B_, [&](auto& to) { algorithms::clear_rows(to, B_, 0, &value.size, outcome.handle()); });
   }
-  /// @param value  which the last task deletes. If a submission fails, tasks may still use it, and it is lost
+  /// @param value  the last task deletes it. If a submission fails, it is leaked, because tasks may still use it
   void end_with(const Outcome& outcome, codelets::OutcomeValue* value) {
     submit(A_, [&](auto& to) { to.outcome(outcome.handle(), value); });
   }
@@ -93,7 +93,7 @@ Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Ind
   return info;
 }
 
-/// With m < n, the adjoint of A is factorized, whose factors are the adjoints of L and Q in LAPACK's LQ factorization.
+/// If m < n, factorizes the adjoint of A. Its factors are the adjoints of L and Q in LAPACK's LQ factorization.
 template <Scalar T>
 Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, [[maybe_unused]] Index lda, T* B, Index ldb) {
   const Op other = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
@@ -114,7 +114,7 @@ Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, [[maybe_unused
 #endif
 }
 
-/// With A and B far from overflow and underflow, as in LAPACK. The factors are those of the scaled A.
+/// Scales A and B away from overflow and underflow, as LAPACK does. The factors are those of the scaled A.
 template <Scalar T>
 Index solve_scaled(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const bool plain = op == Op::NoTrans;
@@ -145,7 +145,7 @@ Index gels_on_pointers(const Layout* given, Op op, Index m, Index n, Index nrhs,
   check.require_disjoint(a, check.matrix("B", "ldb", rows, nrhs, ldb, B, true));
   const auto layout = layout_of(given);
   const bool by_rows = layout == Layout::RowMajor;
-  OnHost<T> stored_b(B, by_rows ? nrhs : rows, by_rows ? rows : nrhs, ldb, HostUse::Both);  // it is scaled there
+  OnHost<T> stored_b(B, by_rows ? nrhs : rows, by_rows ? rows : nrhs, ldb, HostUse::Both);  // the host scales B there
   ColumnMajorCopy<T> right(layout, stored_b.data(), rows, nrhs, stored_b.ld());
   Index info = 0;
   if (used) {
@@ -177,7 +177,7 @@ Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   arguments::require_in_place(at_b, B);
   arguments::require_disjoint(at_b, B, "A", A);
   auto outcome = std::make_shared<detail::Outcome>(detail::MatrixAccess::grid(A).shared_session());
-  outcome->succeed();  // tasks that measure read it
+  outcome->succeed();  // tasks that measure read the info
   if (A.n() > 0) {
     const auto plan = detail::panels_of(A);
     detail::LeastSquares<T> problem(plan, op, A, B);

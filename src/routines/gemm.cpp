@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gemm and gemmt: products. They differ only in the part of a diagonal tile that is computed.
+// gemm and gemmt: products. They differ only in which part of a diagonal tile is computed.
 #include <algorithm>
 #include <optional>
 #include <tuple>
@@ -33,7 +33,7 @@ ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const Matri
 }
 
 /// C ← α op(A) op(B) + β C
-/// @param plan  for the tiles of C
+/// @param plan  plan for the tiles of C
 /// @param uplo  the triangle of C to compute, in the tiles of `region`; if empty, all of C
 template <Scalar T>
 void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo> uplo, T alpha, const Factor<T>& first,
@@ -45,10 +45,11 @@ void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo
   const auto control = share.processes->control();
   const int gpus = session.machine().gpu_count();
   // A tile that serves both as a tile of A and as a tile of B cannot be released chunk by chunk.
-  const bool holds_back = control.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
-  algorithms::accumulate_in_chunks(session, process_blocks(P, Q, result),
-                                   control.by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), holds_back,
-                                   add, P.nt(), result, beta);
+  auto blocks = process_blocks(P, Q, result);
+  blocks.holds_back = blocks.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
+  algorithms::accumulate_in_chunks(session, blocks,
+                                   control.by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), add, P.nt(),
+                                   result, beta);
 }
 
 /// The triangle that gemmt computes; empty for gemm.

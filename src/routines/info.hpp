@@ -16,7 +16,7 @@ class Outcome {
  public:
   /// @param processes  the processes that share the matrix, each of which checks its own tiles; may be null
   explicit Outcome(std::shared_ptr<Session> session, std::shared_ptr<Processes> processes = {});
-  /// Does not wait: StarPU releases the variable once its tasks have run.
+  /// Does not wait: StarPU releases the variable when its tasks have run.
   ~Outcome();
   Outcome(const Outcome&) = delete;
   Outcome& operator=(const Outcome&) = delete;
@@ -24,7 +24,7 @@ class Outcome {
   starpu_data_handle_t handle() const noexcept { return handle_; }
   /// Sets the info to 0 without a task. @pre no task uses it
   void succeed();
-  /// If processes share the matrix, all of them call this.
+  /// If processes share the matrix, all of them must call this.
   /// @param caller  name for error messages
   Index wait(const char* caller = "Info::wait") const;
 
@@ -37,7 +37,7 @@ class Outcome {
 
 struct InfoAccess {
   static Info info(std::shared_ptr<Outcome> outcome) { return Info(std::move(outcome)); }
-  /// @param bits  of a double; null: nothing to measure
+  /// @param bits  the bits of a double; null: nothing to measure
   static Growth growth(std::shared_ptr<Outcome> bits) { return Growth(std::move(bits)); }
 };
 

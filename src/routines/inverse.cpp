@@ -24,7 +24,7 @@ namespace detail {
 
 namespace {
 
-/// What to do with a triangle: invert it, multiply it by its adjoint, or both, one after the other.
+/// What to do with a triangle: invert it, multiply it by its adjoint, or first one and then the other.
 struct TriangleTask {
   const char* routine;
   bool inverts, multiplies;
@@ -32,7 +32,7 @@ struct TriangleTask {
 constexpr TriangleTask trtri_task{"trtri", true, false}, lauum_task{"lauum", false, true},
     potri_task{"potri", true, true};
 
-/// Submits the tasks on a nonempty stored matrix.
+/// Submits the tasks on a stored matrix, which is not empty.
 /// @param outcome  receives the info; null: not wanted
 template <Scalar T>
 void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag diag, const Matrix<T>& A,
@@ -60,7 +60,7 @@ void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag 
 // --- on matrices -----------------------------------------------------------------------------------------------------
 
 /// A transposed view is handled as the opposite triangle of the stored matrix. The inverse of Aᵀ or Aᴴ is the
-/// transposed inverse. The lower triangle L of a view is Uᵀ or Uᴴ of the stored matrix, and the product of L with its
+/// transposed inverse. The lower triangle L of a view is Uᵀ or Uᴴ of the stored matrix, so the product of L with its
 /// adjoint is the product for U.
 template <Scalar T>
 void submit_on_matrix(const TriangleTask& task, int at, Uplo uplo, Diag diag, const Matrix<T>& A,
@@ -85,7 +85,7 @@ Info submit_with_info(const TriangleTask& task, int at, Uplo uplo, Diag diag, co
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
-/// Row-major triangles are the opposite triangles of column-major matrices, as for transposed views.
+/// A row-major triangle is handled as the opposite triangle of a column-major matrix, as for transposed views.
 template <Scalar T>
 Index compute_inverse(const TriangleTask& task, Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda) {
   if (n == 0) return 0;

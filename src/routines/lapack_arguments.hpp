@@ -21,7 +21,7 @@ constexpr Layout layout_of(const Layout* given) { return given != nullptr ? *giv
 /// Checks the arguments of a LAPACK routine on pointers. Call its functions in the order of the arguments.
 class LapackArguments {
  public:
-  /// @param layout  argument 1, if the caller passed a layout; otherwise null
+  /// @param layout  argument 1 if the caller passed a layout; otherwise null
   LapackArguments(const char* routine, const Layout* layout) : routine_(routine) {
     if (layout == nullptr) return;
     arguments::require_legal(routine, arguments::illegal_layout(*layout));
@@ -44,7 +44,7 @@ class LapackArguments {
     if (most && value > *most)
       arguments::require_legal(routine_, {position_, name, arguments::Problem::TooLarge, value, *most});
   }
-  /// Checks the leading dimension and, if the matrix is used, its memory.
+  /// Checks the leading dimension and, if the routine uses the matrix, its memory.
   template <Scalar T>
   arguments::StoredMatrix matrix(const char* name, const char* ld_name, Index m, Index n, Index ld, const T* data,
                                  bool used) {
@@ -67,9 +67,9 @@ class LapackArguments {
     if (tau == nullptr && count > 0) throw ArgumentError(routine_, position_, "tau", "is null, but has elements");
     if (count > 0) require_on_host(position_, "tau", tau);
   }
-  /// The optional output argument after all others.
+  /// Checks the optional output after all other arguments.
   void growth(const double* value) { require_on_host(++position_, "growth", value); }
-  /// @param data  null: not accessed
+  /// @param data  null if the routine does not access it
   void require_on_host(int position, const char* name, const void* data) const {
     arguments::require_legal(routine_, arguments::illegal_for_host(position, name, data));
   }
@@ -94,15 +94,15 @@ class LapackArguments {
   int position_ = 0;
 };
 
-/// The width of the tiles of right-hand sides: narrow enough to give every worker some.
+/// The width of the tiles of right-hand sides, narrow enough to give every worker some tiles.
 inline Index width_of_right_sides(const Machine& machine, Index nrhs, Index widest) {
   constexpr Index narrowest = 64, for_each_worker = 2;
   const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
   return std::clamp(divide_up(nrhs, workers * for_each_worker), std::min(narrowest, nrhs), std::max(widest, narrowest));
 }
 
-/// The tiles of right-hand sides, which are at most as wide as the square tiles of the factor.
-/// @param side  of the right-hand sides at which the factor stands
+/// The plan for right-hand sides. Their tiles are at most as wide as the square tiles of the factor.
+/// @param side  the side of the right-hand sides on which the factor stands
 inline Plan plan_right_sides(const Machine& machine, const Plan& factor, Side side, Index nrhs) {
   const Index tile = factor.tile.n, width = width_of_right_sides(machine, nrhs, tile);
   return plan_columns(machine, side == Side::Left ? TileExtents{tile, width, tile} : TileExtents{width, tile, tile},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// laswp: row exchanges as a building block. Also the handles of pivots.
+// laswp: row exchanges as a building block; and the handles of pivots.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -25,7 +25,7 @@ namespace detail {
 
 namespace {
 
-/// The last row that is exchanged, counted from 1; 0: none.
+/// The last row that is exchanged, counted from 1; 0 if there is none.
 /// @throws ArgumentError if a pivot is not a valid row, or the host cannot read the pivots
 template <typename Int>
 Index last_row(const LapackArguments& check, const RowPairs<Int>& pairs, int at_pivots) {
@@ -47,7 +47,7 @@ template <Scalar T, typename Int>
 void laswp_on_pointers(const Layout* given, Index n, T* A, Index lda, const RowPairs<Int>& pairs) {
   LapackArguments check("laswp", given);
   check.size("n", n);
-  // LAPACK does not ask for the number of rows of A. It follows from the arguments after A.
+  // laswp has no argument for the number of rows of A. It follows from the arguments after A.
   const int at_k1 = check.position() + 3, at_pivots = at_k1 + 2;
   if (pairs.k1 < 1) arguments::require_legal("laswp", {at_k1, "k1", arguments::Problem::TooSmall, pairs.k1, 1});
   const Index last = last_row(check, pairs, at_pivots);

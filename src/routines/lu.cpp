@@ -103,10 +103,10 @@ Matrix<T> right_sides(const std::shared_ptr<Session>& session, const Plan& of_a,
 }
 
 /// Up to this number of right-hand sides, the calling thread exchanges the rows of B, and the solves are sweeps over
-/// square tiles, which all workers share. With panels, a single worker runs the step on a column of tiles of B.
+/// square tiles, which all workers share. With panels, one worker would run the whole step on a column of tiles of B.
 constexpr Index few_right_sides = 64;
 
-/// Factorizes. Then solves, if there are right-hand sides and the factor has no zero on its diagonal.
+/// Factorizes A, and solves if there are right-hand sides and the factor has no zero on its diagonal.
 template <Scalar T>
 Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vector<Index>& pivots, Index nrhs, T* B,
               Index ldb) {

@@ -27,7 +27,7 @@ namespace detail {
 
 namespace {
 
-/// Submits the tasks on a nonempty matrix.
+/// Submits the tasks on a matrix, which is not empty.
 /// @param outcome  receives the info; null: not wanted
 template <Scalar T>
 void submit_lu_inverse(const Plan& plan, const Matrix<T>& A, const PivotTiles& pivots, const Outcome* outcome) {

@@ -27,10 +27,10 @@ namespace {
 
 /// A factorization without pivoting whose tasks have been submitted.
 struct Unpivoted {
-  std::shared_ptr<Outcome> info, growth;  ///< growth: null if not wanted, or there is nothing to measure
+  std::shared_ptr<Outcome> info, growth;  ///< growth: null if not wanted, or if there is nothing to measure
 };
 
-/// @param unit  the factor with a unit diagonal, of A as stored
+/// @param unit  the factor that has a unit diagonal, for A as stored
 template <Scalar T>
 Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, bool with_growth) {
   const auto& grid = MatrixAccess::grid(A);
@@ -46,7 +46,7 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
   algorithms::MeasuredGrowth measured;
   if (with_growth) {
     result.growth = std::make_shared<Outcome>(session);
-    result.growth->succeed();  // measuring tasks read it
+    result.growth->succeed();  // tasks that measure read the info
     growth = std::make_unique<codelets::GrowthValue>();
     measured = {growth.get(), result.growth->handle()};
   }
@@ -72,7 +72,7 @@ Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, b
 
 // --- on matrices -----------------------------------------------------------------------------------------------------
 
-/// @throws ShapeError if a tile that starts on the diagonal of A is not square, except the last one
+/// @throws ShapeError if a tile on the diagonal of A, except for the last, is not square
 template <Scalar T>
 void require_square_tiles(const arguments::MatrixArgument& which, const Matrix<T>& A) {
   const bool high = A.mt() > 1, wide = A.nt() > 1;
@@ -110,7 +110,7 @@ Info submit_getrf_nopiv(const Matrix<T>& A, Growth* growth) {
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
-/// Factorizes. Then solves, if there are right-hand sides and no pivot is zero.
+/// Factorizes A, and solves if there are right-hand sides and no pivot is zero.
 template <Scalar T>
 Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double* growth) {
   if (growth != nullptr) *growth = 1;

@@ -23,7 +23,7 @@ namespace tessera::detail {
 template <Scalar T>
 void require_stored(const arguments::MatrixArgument& which, const Matrix<T>& A) {
   if (A.op() != Op::NoTrans)
-    throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must be one as it is stored");
+    throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must not be transposed");
 }
 
 /// @throws ShapeError if A has more rows of tiles than one task can access
@@ -68,7 +68,7 @@ void require_pivots_of(const char* routine, int position, const PivotTiles& pivo
     throw ShapeError(routine, position, "pivots", "belong to a matrix of another size or with other panels");
 }
 
-/// A column-major version of a matrix on pointers. A row-major matrix is copied, and copied back at the end.
+/// A column-major form of a matrix on pointers. A row-major matrix is copied, and copied back at the end.
 template <Scalar T>
 class ColumnMajorCopy {
  public:
@@ -86,7 +86,7 @@ class ColumnMajorCopy {
   }
 
  private:
-  /// Works block by block, so both sides stay in the cache.
+  /// Copies block by block, so that both sides stay in the cache.
   template <typename Copy>
   void for_each(HostUse use, Copy copy) {
     OnHost<T> rows(data_, n_, m_, ld_, use);

@@ -15,8 +15,8 @@ namespace tessera::detail {
 /// What the calling thread does with an operand.
 enum class HostUse { Reads, Writes, Both };
 
-/// A column-major part of an operand for the calling thread: in place, or a copy of what is in memory of a GPU.
-/// @tparam T  const: is only read
+/// A column-major part of an operand that the calling thread can access: in place, or a copy if it is in GPU memory.
+/// @tparam T  const if the thread only reads
 template <typename T>
 class OnHost {
  public:
@@ -29,7 +29,7 @@ class OnHost {
 
   T* data() { return copied_ ? copy_.data() : data_; }
   Index ld() const { return copied_ ? m_ : ld_; }
-  /// Brings what was written to where the operand is. Call it once, at the end.
+  /// Copies written elements to where the operand is. Call it once, at the end.
   void finish() {
     if constexpr (!std::is_const_v<T>)
       if (copied_ && written_) gpu::copy_columns(data_, bytes(ld_), copy_.data(), bytes(m_), bytes(m_), columns());

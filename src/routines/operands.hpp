@@ -24,7 +24,7 @@
 #include "tiling/plan.hpp"
 #include "tiling/region.hpp"
 
-/// Combines views with options: which stored tiles an operand consists of, and how a tile operation uses them.
+/// Combines views with options: of which stored tiles an operand consists, and how a tile operation uses them.
 namespace tessera::detail {
 
 /// The memory of a matrix argument on pointers.
@@ -33,7 +33,7 @@ inline TileGrid::Memory memory_of(const arguments::StoredMatrix& matrix) {
           static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
 }
 
-/// Where an operand is, as in Machine.
+/// Where an operand is, as for Machine::operands.
 inline int place_of(const Machine& machine, const void* data) {
   const auto begin = machine.gpus.begin(), end = begin + machine.cuda_gpus,
              found = std::find(begin, end, gpu::device_of(data));
@@ -41,8 +41,8 @@ inline int place_of(const Machine& machine, const void* data) {
   return gpu::is_pinned(data) ? in_host_memory : in_pageable_memory;
 }
 
-/// The machine to plan a call for. Operands in several places are planned for as if they were in pinned memory.
-/// @param operands  null: there is none, or it is not accessed
+/// The machine for planning a call. If operands are in several places, it plans as if they were in pinned memory.
+/// @param operands  null entries are operands that the call does not have or does not access
 inline const Machine& machine_for(const Session& session, std::initializer_list<const void*> operands) {
   const auto& machine = session.machine();
   if (!machine.has_cuda()) return machine;
@@ -56,7 +56,7 @@ inline const Machine& machine_for(const Session& session, std::initializer_list<
   return session.machine_for_plan(all.value_or(in_host_memory));
 }
 
-/// The option for the transpose of a matrix if `transposed`, otherwise unchanged.
+/// The triangle of the transposed matrix if `transposed`, otherwise of the matrix itself.
 constexpr Uplo opposite_if(bool transposed, Uplo uplo) { return transposed ? blas::opposite(uplo) : uplo; }
 constexpr Side opposite_if(bool transposed, Side side) { return transposed ? blas::opposite(side) : side; }
 
@@ -66,7 +66,7 @@ template <Scalar T>
 bool is_transposed(const Matrix<T>& A) {
   return A.op() != Op::NoTrans;
 }
-/// False for real types, where a conjugate transpose is a plain transpose.
+/// Whether the view is a conjugate transpose. False for real types, where it is a plain transpose.
 template <Scalar T>
 bool is_conjugated(const Matrix<T>& A) {
   return is_complex<T> && A.op() == Op::ConjTrans;
@@ -114,7 +114,7 @@ void require_operation(const arguments::MatrixArgument& which, const Factor<T>& 
 
 /// The tiles of C, or of one triangle of C, to compute.
 /// @param uplo  the triangle of C as stored; if empty, all of C
-/// @throws ShapeError if, for a triangle, the rows of a tile are not a multiple of its columns
+/// @throws ShapeError for a triangle if the rows of a tile are not a multiple of its columns
 template <Scalar T>
 Region computed_tiles(const arguments::MatrixArgument& which, std::optional<Uplo> uplo, const Matrix<T>& C) {
   if (!uplo) return Part::All;
@@ -125,14 +125,14 @@ Region computed_tiles(const arguments::MatrixArgument& which, std::optional<Uplo
   return Region::triangle(*uplo, C.mt(), C.nt(), C.mb(), C.nb());
 }
 
-/// Whether a task reads C in C ← terms + β C.
-/// @param adds_nothing  there are no terms
+/// Whether C ← terms + β C reads C.
+/// @param adds_nothing  whether there are no terms
 template <Scalar T>
 bool is_read(T beta, bool adds_nothing) {
   return beta != T{} && !(adds_nothing && beta == T(1));
 }
 
-/// The plan of a sum whose tiles are given: a region of C as stored, and the factor whose columns the sum runs along.
+/// The plan of a sum whose tiles are given: a region of C as stored, and the factor whose columns the sum runs over.
 template <Scalar T>
 Plan plan_of(const Machine& machine, const Matrix<T>& C, Region region, const Matrix<T>& factor) {
   const auto& share = MatrixAccess::grid(C).share();
@@ -169,7 +169,7 @@ Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, co
   return A;
 }
 
-/// Registers an input A of a pointer routine such that op(A) is rows×columns, in tiles of size `tile`. Keep the matrix
+/// Registers an input A of a pointer routine, where op(A) is rows×columns, in tiles of size `tile`. Keep the matrix
 /// until the caller has waited for the result: its destructor waits for the tasks, which would delay the write-back.
 template <Scalar T>
 Matrix<T> stored_operand(const std::shared_ptr<Session>& session, Op op, const T* data, Index rows, Index columns,

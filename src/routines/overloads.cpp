@@ -26,7 +26,7 @@ namespace {
 
 using blas::Call, blas::Routine, blas::Shape;
 
-/// @param layout  the layout, if the caller passed one: it is then argument 1, and all other positions increase by one
+/// @param layout  set if the caller passed a layout; it is then argument 1, and all other positions increase by one
 /// @throws ArgumentError, ShapeError
 void require_legal(const Call& call, std::optional<Layout> layout, blas::Rules rules) {
   if (layout) arguments::require_legal(call.name(), arguments::illegal_layout(*layout));

@@ -83,7 +83,7 @@ void unmqr_on_pointers(const Layout* given, Side side, Op op, Index m, Index n, 
   columns.copy_back();
 }
 
-/// Sets the columns of C to those of the identity from column `first` on.
+/// Sets the columns of C from `first` on to those of the identity.
 template <Scalar T>
 void set_columns_of_identity([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] Index first,
                              [[maybe_unused]] T* C, [[maybe_unused]] Index ldc) {

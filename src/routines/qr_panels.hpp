@@ -18,7 +18,7 @@
 #include "sinks/submit.hpp"
 #include "tiling/plan.hpp"
 
-/// What the routines with Householder vectors share.
+/// Shared parts of the routines with Householder vectors.
 namespace tessera::detail {
 
 /// @throws ArgumentError, ShapeError if A is not in panels, or has fewer rows than columns
@@ -52,8 +52,8 @@ struct ReportNothing {
 };
 
 /// A ← its factors.
-/// @param keep    whether the reflectors are used again
-/// @param report  (algorithms::QrOps&): says what the tasks shall report
+/// @param keep    whether the reflectors will be used again
+/// @param report  (algorithms::QrOps&): requests reports from the tasks
 template <Scalar T, typename Report = ReportNothing>
 void submit_geqrf(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors, bool keep, Report report = {}) {
   name_operand(A, 'A');
@@ -69,7 +69,7 @@ void submit_geqrf(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflecto
   });
 }
 
-/// The adjoint or itself.
+/// Whether an op is the adjoint.
 constexpr bool is_adjoint(Op op) { return op != Op::NoTrans; }
 
 /// A in panels of full height, as an input of a routine on pointers.
@@ -79,7 +79,7 @@ Matrix<T> factored_panels(const std::shared_ptr<Session>& session, const Plan& p
   return MatrixAccess::matrix(session, A, m, n, lda, {plan.tile.m, plan.tile.n});
 }
 
-/// C in columns of full height (Left), or in rows of full width, at most as many together as a panel has columns.
+/// C in columns of full height (Left), or in rows of full width (Right). A tile has at most the width of a panel.
 template <Scalar T>
 Matrix<T> reflected_panels(const std::shared_ptr<Session>& session, const Plan& plan, Side side, T* C, Index m, Index n,
                            Index ldc) {
@@ -90,12 +90,12 @@ Matrix<T> reflected_panels(const std::shared_ptr<Session>& session, const Plan& 
   return private_output(session, cut, C, m, n, ldc);
 }
 
-/// Makes the blocks of reflectors that a program gives.
+/// Computes the blocks of reflectors for reflectors that a program passes.
 template <Scalar T>
 std::shared_ptr<ReflectorTiles> given_reflectors(const Plan& plan, const Matrix<T>& A, const T* tau) {
   auto tiles = reflectors_of(A);
   tiles->set(tau);
-  // The matrix is registered for this call alone.
+  // Only this call uses the registered matrix.
   submit_qr(plan, A, *tiles, A, [](auto& to) {
     for (Index k = 0; k < to.factors(); k++) to.make_block(k);
   });

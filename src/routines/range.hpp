@@ -17,7 +17,7 @@
 
 #include "common/columns.hpp"
 
-/// Matrices whose elements are near overflow or underflow, on pointers.
+/// Matrices on pointers whose elements are near overflow or underflow.
 namespace tessera::detail {
 
 /// Calls visit(column) for all columns of A, on several threads if it is large.
@@ -28,13 +28,13 @@ void for_columns_of(Index m, Index n, T* A, Index lda, auto visit) {
   });
 }
 
-/// The largest magnitude(x) of an element; NaN if there is one.
+/// The maximum of magnitude(x) over all elements; NaN if any is NaN.
 template <Scalar T>
 Real<T> largest(Index m, Index n, T* A, Index lda, auto magnitude) {
   using Bits = std::conditional_t<sizeof(Real<T>) == 4, std::uint32_t, std::uint64_t>;
   std::atomic<Bits> largest = 0;
   for_columns_of(m, n, A, lda, [&](std::span<const T> column) {
-    Bits most = 0;  // the bits of magnitudes have the order of their values, and those of NaN come last
+    Bits most = 0;  // bits of magnitudes are ordered like their values, and those of NaN come last
     for (const T& x : column) most = std::max(most, std::bit_cast<Bits>(magnitude(x)));
     Bits before = largest;
     while (before < most && !largest.compare_exchange_weak(before, most)) {
@@ -54,12 +54,12 @@ void scale(Index m, Index n, T* A, Index lda, Real<T> factor) {
 
 template <typename R>
 struct Scaling {
-  R norm;    ///< of the matrix before
-  R factor;  ///< by which it was multiplied
+  R norm;    ///< norm of the matrix before scaling
+  R factor;  ///< factor by which it was multiplied
 };
 
-/// Multiplies A so that its largest element, if it is not in the range in which LAPACK computes safely, is at the end
-/// of that range.
+/// Multiplies A such that its largest element is in the range in which LAPACK computes safely. An element outside the
+/// range is moved to the nearest end of the range.
 template <Scalar T>
 Scaling<Real<T>> scale_into_range([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] T* A,
                                   [[maybe_unused]] Index lda) {
@@ -68,7 +68,7 @@ Scaling<Real<T>> scale_into_range([[maybe_unused]] Index m, [[maybe_unused]] Ind
   return {R(1), R(1)};
 #else
   constexpr R least = std::numeric_limits<R>::min() / std::numeric_limits<R>::epsilon(), most = 1 / least;
-  // Between |x| and 2 |x|, and much faster.
+  // The bound is between |x| and 2 |x|, and much faster to compute.
   R norm = largest(m, n, A, lda, [](T x) { return std::abs(std::real(x)) + std::abs(std::imag(x)); });
   if (is_complex<T> && !(norm >= 2 * least && norm <= most))
     norm = largest(m, n, A, lda, [](T x) { return std::abs(x); });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// symm and hemm: a product in which the missing tiles of A are (conjugate) transposes of stored tiles.
+// symm and hemm: products in which the missing tiles of A are (conjugate) transposes of stored tiles.
 #include <memory>
 #include <tuple>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// syrk, herk, syr2k and her2k: one triangle of a matrix times its (conjugate) transpose, or of the sum of a product of
-// two matrices and the (conjugate) transpose of that product.
+// syrk, herk, syr2k and her2k: one triangle of the product of a matrix with its (conjugate) transpose, or of the sum of
+// a product of two matrices and its (conjugate) transpose.
 #include <memory>
 #include <optional>
 #include <tuple>

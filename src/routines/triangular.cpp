@@ -28,7 +28,7 @@ void unroll_triangular(const Session& session, const Plan& plan, bool inverse, c
   });
 }
 
-/// Registers the output of a call on pointers. Its last columns (Left) or rows (Right) may be for CPU cores.
+/// Registers the output of a call on pointers. Its last columns (Left) or rows (Right) may be assigned to CPU cores.
 template <Scalar T>
 Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
   auto* const data = static_cast<T*>(call.C);

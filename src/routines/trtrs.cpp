@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// trtrs: a triangular system on pointers: trsm, after checking that there is a solution.
+// trtrs: a triangular system on pointers, solved by trsm after a check that a solution exists.
 #include <tessera/lapack.hpp>
 
 #include "blas/call.hpp"

@@ -16,8 +16,8 @@ namespace {
 /// The scopes of this thread, outermost first.
 thread_local std::vector<std::shared_ptr<Scope>> scopes;
 
-/// Starts a call unless the process is exiting. The call is counted before the gate is checked: either the exit waits
-/// for the counted call, or the gate was already closed.
+/// Starts a call. If the process is exiting, stops this thread instead. The call is counted before the gate is checked,
+/// so either the exit waits for the call, or the call finds the gate closed.
 Outstanding::One begin_unless_exiting(Outstanding& unfinished) {
   {
     Outstanding::One call(unfinished);

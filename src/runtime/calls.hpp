@@ -55,7 +55,7 @@ class Call {
   }
   void fails(const std::shared_ptr<codelets::Failure>& failure);
   bool metered() const noexcept { return metered_; }
-  /// Only for the submitting thread, except `has_run`.
+  /// Only the submitting thread may use the share, except for `has_run`.
   FairShares::Share& share() noexcept { return share_; }
 
  private:
@@ -65,7 +65,7 @@ class Call {
   const bool private_, metered_;
   CallGroup& all_;
   const Outstanding::One in_all_;
-  FairShares::Share share_;  // after in_all_, whose initialization never returns if the process exits
+  FairShares::Share share_;  // after in_all_, whose initializer stops the thread if the process is exiting
   std::vector<std::pair<std::shared_ptr<Scope>, Outstanding::One>> scopes_;
 };
 

@@ -19,7 +19,7 @@ std::string starpu_limit(bool opencl, const std::string& number = "") {
   return std::string("STARPU_LIMIT_") + (opencl ? "OPENCL_" : "CUDA_") + (number.empty() ? "" : number + "_") + "MEM";
 }
 
-/// Probes the CUDA GPUs that fall to this process.
+/// Probes the CUDA GPUs assigned to this process.
 /// @param wanted  -1: all of its share
 gpu::Probe probe_share(const RuntimeOptions& options, int wanted) {
   if (options.node_parts <= 1) return gpu::probe(wanted);
@@ -52,7 +52,7 @@ void require_found(int asked_for, const gpu::Probe& found, const char* option, c
 gpu::Probe probe_cuda(const RuntimeOptions& options) {
   const bool limited = options.gpus >= 0 && (options.cuda < 0 || options.gpus < options.cuda);
   auto found = probe_share(options, limited ? options.gpus : options.cuda);
-  require_found(limited ? std::min(options.gpus, options.cuda) : options.cuda, found, "cuda", "GPUs of CUDA");
+  require_found(limited ? std::min(options.gpus, options.cuda) : options.cuda, found, "cuda", "CUDA GPUs");
   return found;
 }
 

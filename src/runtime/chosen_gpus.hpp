@@ -10,10 +10,10 @@
 
 namespace tessera::detail {
 
-/// The GPUs of this session, CUDA GPUs first. OpenCL devices are probed only if they are wanted or there are no CUDA
-/// GPUs.
-/// @throws ArgumentError if more devices of a kind are wanted than there are, or more than both numbers allow;
-///                       `require_devices` checks the total against `gpus`
+/// The GPUs of this session, CUDA GPUs first. OpenCL devices are probed only if the user asks for them or there are no
+/// CUDA GPUs.
+/// @throws ArgumentError if there are fewer devices of a kind than the user asks for, or if `gpus` is more
+///         than both numbers allow; `require_devices` checks the total against `gpus`
 gpu::Probe find_gpus(const RuntimeOptions& options);
 
 /// Divides the tile memory of a GPU among the processes that use it.

@@ -13,22 +13,21 @@ struct Processor {
   auto operator<=>(const Processor&) const = default;
 };
 
-/// One of several parts of the processors. A part consists of whole neighbouring cores. Parts share cores only if there
-/// are more parts than cores.
+/// One of several parts of the processors. Each part consists of whole, neighbouring cores. Parts share cores only if
+/// there are more parts than cores.
 std::vector<Processor> part_of(std::vector<Processor> all, int part, int parts);
 int cores_of(const std::vector<Processor>& processors);
 
-/// Restricts this thread, and those that it starts, to one of several parts of its cores during the lifetime of this
-/// object.
+/// Restricts this thread, and threads that it starts, to one part of its cores during the lifetime of this object.
 class PartOfCores {
  public:
-  /// @param parts  1: nothing changes
+  /// @param parts  if 1, nothing changes
   PartOfCores(int part, int parts);
   ~PartOfCores();
   PartOfCores(const PartOfCores&) = delete;
   PartOfCores& operator=(const PartOfCores&) = delete;
 
-  int cores() const noexcept { return cores_; }  ///< in the part, at least 1
+  int cores() const noexcept { return cores_; }  ///< number of cores in the part, at least 1
 
  private:
   cpu_set_t before_;

@@ -27,7 +27,7 @@ std::string percent(double part) {
   return text.str();
 }
 
-/// Why cores do not compute tiles, no matter what their rates are; "" if they may.
+/// Why cores may not compute tiles, whatever their rates; "" if they may.
 std::string why_out(const Machine& machine, const RuntimeOptions& options, int cores) {
   if (options.cpus_without_gpus >= 0) return "several processes share the cores";
   if (cores < 1) return "each core drives a GPU";

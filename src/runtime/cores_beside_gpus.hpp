@@ -15,11 +15,12 @@ struct CoresBesideGpus {
   std::string reason = {};  ///< a sentence for the user
 };
 
-/// Decides from the rates that are known before StarPU starts whether CPU cores compute tiles alongside the GPUs.
+/// Decides, from the rates known before StarPU starts, whether CPU cores compute tiles alongside the GPUs.
 ///
-/// The cores do if together they reach at least 3 % of the GPUs' rate in double or in single precision. With CUDA GPUs,
-/// the user must also ask for CPU workers, because idle CPU workers slow down the threads that drive such GPUs.
-/// @param machine  with its GPUs, before StarPU starts
+/// They do if all cores together reach at least 3 % of the GPUs' rate in double or in single precision. If there are
+/// CUDA GPUs, the user must also ask for CPU workers, because idle CPU workers slow down the threads that drive these
+/// GPUs.
+/// @param machine  the machine with its GPUs
 CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& options);
 
 }  // namespace tessera::detail

@@ -11,7 +11,7 @@ FailureWatch::FailureWatch() : strays_seen_(codelets::stray_failures()) {}
 
 void FailureWatch::add(const std::shared_ptr<codelets::Failure>& failure) {
   const std::lock_guard lock(mutex_);
-  if (added_.empty() || added_.back() != failure) added_.push_back(failure);  // a failure spreads from tile to tile
+  if (added_.empty() || added_.back() != failure) added_.push_back(failure);  // a failure is added once per spoilt tile
 }
 
 void FailureWatch::forget_told() {

@@ -14,15 +14,15 @@ struct Failure;
 namespace tessera::detail {
 
 /// Collects failures for a thread that will wait: failures that are added, and stray failures, which belong to no known
-/// tile. If stray failures were ignored, a wrong result could pass for a right one.
+/// tile. Stray failures count too, because any result may be wrong because of them.
 class FailureWatch {
  public:
   FailureWatch();
   void add(const std::shared_ptr<codelets::Failure>& failure);
-  /// Forgets failures that another wait has already thrown.
+  /// Forgets failures that another wait has already reported.
   void forget_told();
-  /// @throws RuntimeError with the first added failure, or else the last stray one, since the construction or the last
-  ///         call of this function
+  /// @throws RuntimeError with the first failure that was added since the construction or the last call of this
+  ///         function, or else the last stray failure since then
   void check();
 
  private:

@@ -6,7 +6,7 @@
 #include <limits>
 #include <mutex>
 
-/// Task priorities by which concurrent calls share the devices: start-time fair queueing.
+/// Task priorities by which concurrent calls share the devices, by start-time fair queueing.
 namespace tessera::detail {
 
 /// The virtual time of all running calls. Each task advances the time of its call in proportion to the task's
@@ -30,7 +30,7 @@ class FairShares {
     }
     /// The priority that `next` will return.
     int now() const noexcept { return priority_at(next_); }
-    /// @param priority  of a task of this call that has run
+    /// @param priority  the priority of a task of this call that has run
     void has_run(int priority) noexcept { all_.reach(-std::int64_t{priority}); }
 
    private:
@@ -45,7 +45,8 @@ class FairShares {
   }
 
  private:
-  /// A task takes at least one unit. The range of priorities lasts for hours on several busy GPUs.
+  /// The unit of virtual time [flops]. A task advances the time by at least one unit. With this size, the priorities
+  /// suffice for hours of several busy GPUs.
   static constexpr double flops_of_unit = 1e9;
   static constexpr std::int64_t last = std::numeric_limits<int>::max();
 
@@ -53,8 +54,8 @@ class FairShares {
 
   std::int64_t begin() noexcept {
     const std::lock_guard lock(mutex_);
-    // The time restarts if nothing runs. It also restarts before it overflows; the new call is then more urgent than
-    // all others.
+    // The time restarts when nothing else runs. It also restarts before it overflows, which makes the new call more
+    // urgent than all others.
     if (calls_++ == 0 || reached_ > last / 2) reached_ = 0;
     return reached_;
   }

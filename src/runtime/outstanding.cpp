@@ -7,9 +7,9 @@
 
 namespace tessera::detail {
 
-/// Lets a waiting thread poll for the end instead of sleeping, for a limited time: waking up delays short calls
-/// noticeably, and during long calls, polling would waste a core. Only one thread polls at a time, because more would
-/// take cores from the threads that they wait for.
+/// Lets a waiting thread poll for the end for a limited time before it sleeps. Waking up delays short calls noticeably;
+/// polling through long calls would waste a core. Only one thread polls at a time, because more of them would take
+/// cores from the threads that they wait for.
 class Outstanding::Look {
   using Clock = std::chrono::steady_clock;
 
@@ -84,8 +84,7 @@ void Outstanding::wait([[maybe_unused]] std::chrono::milliseconds polling) {
     STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
     while (ended_ == seen && look.goes_on()) std::this_thread::yield();
     while (starpu_pthread_mutex_trylock(&mutex_) != 0)
-      std::this_thread::yield();  // the thread that ended it still
-                                  // holds the lock
+      std::this_thread::yield();  // the thread that ended the generation still has the lock
   }
 #endif
   while (!has_ended(last)) STARPU_PTHREAD_COND_WAIT(&generation_ended_, &mutex_);

@@ -13,8 +13,9 @@
 
 namespace tessera::detail {
 
-/// Counts things that have begun and not ended. A wait covers everything that began before it; later ones belong to
-/// another generation. Uses StarPU's mutex and condition variable, because only these work in simulated time.
+/// Counts work that has begun and not ended. A wait covers all work that began before the wait; work that begins later
+/// belongs to the next generation. Uses StarPU's mutex and condition variable, because only these work in simulated
+/// time.
 class Outstanding {
   using Generation = std::uint64_t;
 
@@ -24,7 +25,7 @@ class Outstanding {
   Outstanding(const Outstanding&) = delete;
   Outstanding& operator=(const Outstanding&) = delete;
 
-  /// Something that has begun and ends with this object.
+  /// A piece of work, which begins and ends with this object.
   class One {
    public:
     explicit One(Outstanding& all) noexcept : all_(&all), generation_(all.begin()) {}
@@ -39,13 +40,13 @@ class Outstanding {
     Generation generation_;
   };
 
-  /// How long a wait polls that has a core for it.
+  /// How long a wait polls if it has a core for polling.
   static constexpr std::chrono::milliseconds usual_polling{5};
 
   /// @param polling  how long the thread polls before it sleeps, if no other thread polls
   void wait(std::chrono::milliseconds polling = {});
 
-  /// Whether everything has ended. Never waits, not even for the lock: false if another thread holds it.
+  /// Whether all work has ended. Never blocks: returns false if another thread has the lock.
   bool all_have_ended() noexcept;
 
  private:
@@ -58,10 +59,9 @@ class Outstanding {
   starpu_pthread_mutex_t mutex_;
   starpu_pthread_cond_t generation_ended_;
   Generation newest_ = 0;
-  Index of_newest_ = 0;                ///< number of the newest generation that have not ended
-  std::map<Generation, Index> older_;  ///< by generation that is waited for: number that have not ended
-  std::atomic<Index> ended_ = 0;       ///< number of ended generations; atomic, so that polling does not hold up
-                                       ///< threads that need the mutex
+  Index of_newest_ = 0;                ///< unfinished work of the newest generation
+  std::map<Generation, Index> older_;  ///< unfinished work of each generation that a thread waits for
+  std::atomic<Index> ended_ = 0;       ///< number of ended generations; atomic, so that polling needs no mutex
 };
 
 }  // namespace tessera::detail

@@ -46,8 +46,8 @@ struct Busy {
   ~Busy() { busy = false; }
 };
 
-/// Called in a forked child, which has only the forking thread. Other threads may have held the locks, or started to
-/// exit.
+/// Called in a forked child, where only the forking thread exists. In the parent, other threads may have held the locks
+/// or begun to exit.
 void begin_as_child() {
   if (in_use) forked = true;
   new (&mutex) std::mutex;
@@ -85,9 +85,11 @@ struct KeptSession {
   }
 };
 
-/// Waits for the calls of other threads. They normally end by themselves: their tasks run, and their threads submit the
-/// rest. But a call that a signal handler has jumped out of never ends. A call is given up if nothing is submitted for
-/// longer than a live call would take, or, if tasks are left, if none ends for longer than any task takes.
+/// Waits for the calls of other threads. Normally all of them end: their tasks run, and their threads submit the
+/// remaining tasks. But a call that a signal handler left by longjmp never ends. The wait is therefore given up if no
+/// task is left and none is submitted for longer than a live call would pause, or if no task ends for longer than any
+/// task takes.
+/// @return  false if the wait was given up
 /// @return  false if a call has been given up
 bool calls_have_ended(Session& session) {
   auto& calls = session.calls().unfinished();
@@ -107,9 +109,9 @@ bool calls_have_ended(Session& session) {
   return true;
 }
 
-/// Called at the exit of the process. StarPU, CUDA and the BLAS end next, so nothing may use them any longer: neither
-/// calls of other threads, nor tasks on matrices that were never destroyed. A session that is still held then never
-/// ends.
+/// Called when the process exits. StarPU, CUDA and the BLAS end next, so neither calls of other threads nor tasks on
+/// matrices that were never destroyed may use them any longer. If the program still holds the session, it is never
+/// ended.
 void end_of_process() {
   if (forked || busy || starpu_worker_get_id() >= 0) return;
   exit_gate::close();
@@ -130,13 +132,13 @@ void end_of_process() {
   }
 }
 
-/// Calls it once more when the library is unloaded, to cover calls of other exit handlers.
+/// Calls `end_of_process` again when the library is unloaded, to cover calls that other exit handlers have made.
 struct LastGuard {
   ~LastGuard() { end_of_process(); }
 } last_guard;
 
-/// Starts a session, after the last one has shut StarPU down. Earlier, it would join a StarPU that is about to stop.
-/// The mutex is held while StarPU starts, because others need the session, and an exit must not end CUDA at that time.
+/// Starts a session once the last one has shut StarPU down; it would otherwise join a StarPU that is about to stop. The
+/// mutex is held while StarPU starts: other threads need the session, and an exit must not end CUDA at that time.
 std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
   require_can_wait("Runtime");
   static std::once_flag once;
@@ -154,7 +156,7 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
   const std::shared_ptr<Session> fresh(kept, kept->session.get());
   running = fresh;
   joined = fresh->joined();
-  // Registered again after CUDA and StarPU have registered their handlers, because handlers run in reverse order.
+  // Registered again, after the handlers of CUDA and StarPU, because handlers run in reverse order.
   static std::once_flag with_gpus, without_gpus;
   std::call_once(fresh->machine().gpu_count() > 0 ? with_gpus : without_gpus, [] { std::atexit(end_of_process); });
   return fresh;

@@ -16,20 +16,20 @@ class Session;
 /// @throws RuntimeError in a forked child
 std::shared_ptr<Session> session();
 
-/// The same, after `require_can_wait`.
+/// Like `session()`, but first calls `require_can_wait`.
 std::shared_ptr<Session> session_to_wait(const char* what);
 
 /// The running session, or a new one with `options` that lives as long as it is held.
 std::shared_ptr<Session> session(const RuntimeOptions& options);
 
-/// Waits for everything submitted, and releases the session that a routine has started implicitly. The session ends
+/// Waits for all submitted work, and releases the session that a routine has started implicitly. The session ends
 /// unless it is still held elsewhere.
-/// @return  false if there is none
+/// @return  false if there is no such session
 bool end_own_session();
 
 /// @param what  the routine that needs to wait, as the user knows it
-/// @throws RuntimeError in a forked child, and within a StarPU task or its callback, where waiting would block the very
-///         worker that is waited for
+/// @throws RuntimeError in a forked child, and within a StarPU task or its callback, because the wait would block the
+///         worker that must finish it
 void require_can_wait(const char* what);
 
 /// @throws RuntimeError in a forked child

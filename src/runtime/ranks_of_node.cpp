@@ -85,7 +85,7 @@ pid_t started_by_launcher(const char* rank_variable) {
   return process;
 }
 
-/// Whether this process is not bound to cores: it may run everywhere, or wherever the launcher may.
+/// Whether this process is not bound to cores: it may run on all cores, or on all cores that the launcher may use.
 bool is_unbound(const cpu_set_t& cores, pid_t launcher) {
   if (CPU_COUNT(&cores) >= sysconf(_SC_NPROCESSORS_ONLN)) return true;
   cpu_set_t its;
@@ -125,7 +125,7 @@ SharedWithRanks shared_with_ranks_of_node() {
     LaunchedRank other{*its_rank, process, {}, variable_of(process, visible_gpus).value_or("")};
     if (sched_getaffinity(process, sizeof(other.cores), &other.cores) == 0) others.push_back(std::move(other));
   }
-  // Others may start later, and in its own container a process sees no others.
+  // More processes may start later, and a process in its own container does not see the others.
   const auto count = as_number<int>(environment(launcher->count)).value_or(1);
   if (std::ssize(others) + 1 < count && *rank < count && is_unbound(mine.cores, its_parent))
     return {{*rank, count}, {*rank, count}};

@@ -7,15 +7,15 @@
 #include <string>
 #include <vector>
 
-/// The processes of an MPI program on this node, according to the launcher's variables and /proc. MPI itself is not
-/// used, because a program that knows nothing of Tessera may not have initialized it.
+/// The processes of an MPI program on this node, according to the launcher's variables and /proc. MPI itself cannot be
+/// asked, because a program that knows nothing of Tessera may not have initialized it.
 namespace tessera::detail {
 
 /// A process started by the launcher.
 struct LaunchedRank {
-  int rank = 0;  ///< on this node
+  int rank = 0;  ///< the rank on this node
   pid_t process = 0;
-  cpu_set_t cores = {};      ///< on which it may run
+  cpu_set_t cores = {};      ///< the cores on which the process may run
   std::string visible_gpus;  ///< its CUDA_VISIBLE_DEVICES
 };
 
@@ -24,16 +24,16 @@ struct NodePart {
   int part = 0, parts = 1;
 };
 
-/// What this process has to share with others on the node.
+/// The parts of the node that this process may use.
 struct SharedWithRanks {
-  NodePart cores;  ///< with those that may run on the same cores: a launcher may have bound the processes
-  NodePart gpus;   ///< with those that see the same GPUs
+  NodePart cores;  ///< shared with the processes that may run on the same cores
+  NodePart gpus;   ///< shared with the processes that see the same GPUs
 };
 
 SharedWithRanks shared_with(const LaunchedRank& mine, const std::vector<LaunchedRank>& others);
 
-/// The same, for this process. It shares nothing if there is no launcher, or if the other processes cannot be seen and
-/// may have been bound to other cores.
+/// Calls `shared_with` for this process. Nothing is shared without a launcher, or if the other processes cannot be seen
+/// and may be bound to other cores.
 SharedWithRanks shared_with_ranks_of_node();
 
 /// The number of processes of the MPI program that the launcher has started, on all nodes; 1 without a launcher.

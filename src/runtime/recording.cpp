@@ -30,8 +30,8 @@ using nlohmann::ordered_json;
 /// process, or 0.
 constexpr const char* unfinished = "prof_file.part";
 
-/// StarPU's trace file of the last recording, under its name before `close`. Needs no lock, since sessions start one
-/// after another. Never destroyed, since a session may end while the process exits.
+/// The trace file of the last recording, under the name that it had before `close`. Needs no lock, because sessions
+/// start one after another. Never destroyed, because a session may end while the process exits.
 auto& last_file = *new fs::path;
 
 /// Creates an empty file under the name of the last recording. When a later session of this process records, FxT moves
@@ -108,8 +108,8 @@ void Recording::announce_in(StarpuVariables& variables) const {
   variables.set("STARPU_FXT_TRACE", "1", IfSet::Replace);
   name_file_in(variables);
   variables.set("STARPU_GENERATE_TRACE", "0", IfSet::Replace);
-  // The events that tessera-trace needs, unless the user names others. Recording all events would give three times as
-  // many. StarPU modifies this text in place, so it gets a copy of the user's.
+  // The events that tessera-trace needs, unless the user names others. All events would be three times as many. StarPU
+  // modifies this text in place, so it gets a copy.
   const std::string given(environment("STARPU_FXT_EVENTS"));
   const std::string needed = "TASK|TASK_VERBOSE|DATA|DSM|DSM_VERBOSE|SCHED";
   variables.set("STARPU_FXT_EVENTS", given.empty() ? needed : given, IfSet::Replace);

@@ -14,9 +14,9 @@ namespace tessera::detail {
 
 struct Machine;
 
-/// Records a trace of everything that StarPU does, from its start to its shutdown. The folder gets two files:
-/// `prof_file_0`, which StarPU's FxT writes at shutdown, and `run.json`, which describes the run and contains StarPU's
-/// counts. tessera-trace reads both.
+/// Records a trace of everything that StarPU does from its start to its shutdown. The folder gets two files:
+/// `prof_file_0` is written by StarPU's FxT at shutdown; `run.json` describes the run and contains StarPU's counts.
+/// tessera-trace reads both.
 class Recording {
  public:
   /// @pre           StarPU is not running
@@ -50,8 +50,8 @@ class Recording {
 
   std::filesystem::path folder_;
   bool on_ = false;
-  std::map<std::pair<int, int>, std::int64_t> bytes_;  ///< copied while recording, by source and target node
-  std::vector<std::int64_t> tasks_;                    ///< executed while recording, by worker
+  std::map<std::pair<int, int>, std::int64_t> bytes_;  ///< bytes copied while recording, by source and target node
+  std::vector<std::int64_t> tasks_;                    ///< number of tasks executed while recording, by worker
   std::vector<std::size_t> used_;                      ///< bytes on each node when recording last resumed
   int interruptions_ = 0;                              ///< pauses between recorded tasks
   std::string json_ = "{}";                            ///< run.json without the fields that are known only at the end

@@ -11,7 +11,7 @@ struct Machine;
 /// The GPUs and CPU workers in use, for example "4 NVIDIA H200, 1 CPU worker".
 std::string machine_text(const Machine& machine);
 
-/// The fields of run.json that are known when a run starts: the command, the machine, its workers and memory nodes by
+/// The fields of run.json that are known when a run starts: the command, the machine, the workers and memory nodes by
 /// StarPU's numbers, and the colours of the tile operations.
 nlohmann::ordered_json run_json(const Machine& machine, const std::string& policy);
 

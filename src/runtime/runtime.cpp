@@ -17,7 +17,7 @@ Runtime::Runtime(const RuntimeOptions& options) : session_(detail::session(optio
 
 Runtime::~Runtime() {
   if (detail::in_forked_child()) return;
-  detail::require_can_wait("Runtime::~Runtime");  // otherwise ends the program with the reason
+  detail::require_can_wait("Runtime::~Runtime");  // its exception ends the program with the reason
   session_->wait_for_everything();
 }
 

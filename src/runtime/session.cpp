@@ -43,7 +43,7 @@ namespace tessera::detail {
 namespace {
 
 /// The number of threads that StarPU starts, plus those that copy between GPUs and pageable memory.
-/// @param conf  with the numbers of workers; -1 CPU workers: as many as there are cores
+/// @param conf  contains the numbers of workers; -1 CPU workers means one per core
 Index threads_of(const starpu_conf& conf) {
   const auto of_gpus = [](int gpus) -> Index {
     return gpus > 0 ? gpus + static_cast<Index>(most_copying_threads(static_cast<std::size_t>(gpus))) : 0;
@@ -54,11 +54,11 @@ Index threads_of(const starpu_conf& conf) {
 
 }  // namespace
 
-/// The parts of a session. Each part needs those before it.
+/// The parts of a session, in order of dependency.
 struct Session::Parts {
   FairShares shares;
   CallGroup calls;
-  /// The program's own tasks that the policy has counted and that have run.
+  /// Number of the program's own tasks that are known to have run.
   std::atomic<std::uint64_t> other_tasks_done = 0;
   std::optional<StarpuFolder> starpu_folder;  ///< empty: StarPU was started by the program
   std::optional<Recording> recording;
@@ -69,13 +69,13 @@ struct Session::Parts {
 
 Session::Session(const RuntimeOptions& given)
     : parts_(std::make_unique<Parts>()), joined_(starpu_is_initialized() != 0) {
-  const NoSignals in_our_threads;  // threads of StarPU, of drivers and for copies
+  const NoSignals in_our_threads;  // threads of StarPU and of drivers, and threads that copy
   host::require_library();
   const gpu::KeepCurrentDevice keep;
   const auto options = with_environment(given);
   if (const auto edges = text_of(variables::tile_edges); !edges.empty()) machine_.even_edges = edges == "even";
 #ifndef STARPU_SIMGRID
-  // First, so that nothing has started yet if it throws. Not in simulated time.
+  // First, because it may throw, and nothing has started yet. Not in simulated time.
   if (options.progress.value_or(false)) parts_->progress.emplace();
 #endif
   if (joined_) {
@@ -92,13 +92,13 @@ Session::Session(const RuntimeOptions& given)
   look_at_workers();
   measure_gpu_rates(machine_);  // before any call can use the GPUs
   parts_->devices.emplace(static_cast<std::size_t>(options.pinned_memory) << 20);
-  // Not if the program may have paused StarPU, which would then never run the tasks.
+  // Nothing is measured in the program's own StarPU: if the program has paused it, the tasks would never run.
   measure_operations(machine_, !joined_);
   if (machine_.placement == Placement::Automatic) machine_.placement = Placement::Home;
   if (machine_.placement == Placement::Home && policy_ != our_policy)
     machine_.placement = Placement::Owner;  // other policies do not support homes
   if (machine_.gpu_count() == 0) machine_.placement = Placement::Scheduler;
-  for (int operands = on_their_owners; operands < machine_.gpu_count(); operands++)  // before it has sharing cores
+  for (int operands = on_their_owners; operands < machine_.gpu_count(); operands++)  // still without sharing cores
     elsewhere_.emplace_back(machine_).operands = operands;
   find_sharing_cores();
   elsewhere_[in_pageable_memory - on_their_owners].sharing_cores = machine_.sharing_cores;
@@ -120,7 +120,7 @@ void Session::start(const RuntimeOptions& options) {
   if (machine_.placement == Placement::Automatic && policy_ != our_policy) machine_.placement = Placement::Scheduler;
 
   StarpuVariables variables;
-  variables.hide("STARPU_SCHED");  // StarPU would otherwise use this one
+  variables.hide("STARPU_SCHED");  // hides the user's value, which StarPU would otherwise use
   if (!options.trace.empty()) {    // first, because it refuses a value with which StarPU would end the process
     parts_->recording.emplace(options.trace);
     parts_->recording->announce_in(variables);
@@ -128,7 +128,8 @@ void Session::start(const RuntimeOptions& options) {
   starpu_conf conf;
   starpu_conf_init(&conf);
   conf.catch_signals = 0;
-  // Enough for 100,000 tasks. All workers wait while a full buffer is written. Its memory is used only as it fills.
+  // Room for 100,000 tasks. All workers wait while a full buffer is written. The buffer's memory is used only as it
+  // fills.
   if (!options.trace.empty() && environment("STARPU_TRACE_BUFFER_SIZE").empty())
     conf.trace_buffer_size = std::uint64_t{512} << 20;
   if (policy_ == our_policy) conf.sched_policy = tessera_sched_policy(), conf.sched_policy_name = nullptr;
@@ -147,8 +148,8 @@ void Session::start(const RuntimeOptions& options) {
   // StarPU must list the same devices as Tessera.
   if (opencl::counts_processors()) variables.set("STARPU_OPENCL_ON_CPUS", "1", StarpuVariables::IfSet::Replace);
   variables.set("STARPU_SILENT", "1");
-  // Based on total memory: free memory may change from run to run, but tile sizes, and thus the bits of results, must
-  // not.
+  // Uses the total memory. Free memory may change from run to run; tile sizes must not, because the bits of results
+  // depend on them.
   const auto limited = [&](const gpu::Info& gpu) { return is_limited(options.gpu_memory, gpu.opencl); };
   if (!machine_.gpu_info.empty() && std::ranges::none_of(machine_.gpu_info, limited))
     machine_.gpu_memory =
@@ -179,8 +180,8 @@ int Session::cpu_workers(const RuntimeOptions& options) {
   return policy_ == our_policy || options.cpus >= 0 ? cores.workers : 1;
 }
 
-/// Finds the CPU workers that may compute tiles alongside the GPUs. A single one is reserved for the program's own
-/// tasks.
+/// Finds the CPU workers that may compute tiles alongside the GPUs. If there is only one CPU worker, it is reserved for
+/// the program's own tasks.
 void Session::find_sharing_cores() {
   if (joined_ || policy_ != our_policy || !machine_.has_owners() || machine_.cpu_workers < 2) return;
 #ifndef STARPU_SIMGRID
@@ -229,7 +230,7 @@ void Session::look_at_workers() {
     smallest = smallest == 0 ? memory : std::min(smallest, memory);
   }
   if (machine_.gpu_memory == 0 || smallest < machine_.gpu_memory / 2)
-    machine_.gpu_memory = smallest;  // otherwise tiles might not fit at all
+    machine_.gpu_memory = smallest;  // otherwise tiles might not fit on all GPUs
   std::vector<std::string> names;
   for (const auto& gpu : machine_.gpu_info) names.push_back(gpu.name);
   if (names.empty() && machine_.gpu_count() > 1 && machine_.has_cuda()) {
@@ -244,12 +245,12 @@ void Session::look_at_workers() {
   machine_.kinds_alike = alike(std::span(names).first(of_cuda)) && alike(std::span(names).subspan(of_cuda));
   if (const auto* policy = starpu_sched_get_sched_policy(); policy != nullptr) policy_ = policy->policy_name;
   counts_other_tasks_ = policy_ == our_policy;
-  if (!joined_) parts_->other_tasks_done = tessera_sched_other_tasks();  // includes those of an earlier StarPU
+  if (!joined_) parts_->other_tasks_done = tessera_sched_other_tasks();  // includes tasks of an earlier StarPU
 }
 
 void Session::wait_for_everything() {
   parts_->calls.unfinished().wait();
-  // StarPU counts all tasks together, so its wait also covers tasks that others submit later.
+  // StarPU's wait covers tasks of all threads, even those that are submitted during the wait.
   const auto others = tessera_sched_other_tasks();
   if (counts_other_tasks_ && others == parts_->other_tasks_done) return;
   starpu_task_wait_for_all();

@@ -16,8 +16,8 @@ class CallGroup;
 class FairShares;
 class Recording;
 
-/// The StarPU that Tessera runs on, and what the routines need to know about it. There is one per process at a time
-/// (process_session.hpp), kept alive by every Runtime and every Matrix.
+/// The StarPU on which Tessera runs, and what the routines need to know about it. A process has at most one session at
+/// a time (process_session.hpp). Every Runtime and every Matrix keeps it alive.
 class Session {
  public:
   explicit Session(const RuntimeOptions& options);
@@ -27,7 +27,7 @@ class Session {
 
   bool joined() const noexcept { return joined_; }
   const Machine& machine() const noexcept { return machine_; }
-  /// The same for the plan of a call.
+  /// The machine as a plan for operands elsewhere sees it.
   /// @param operands  as in Machine
   const Machine& machine_for_plan(int operands) const noexcept {
     return operands == in_host_memory || operands >= machine_.gpu_count()
@@ -43,9 +43,9 @@ class Session {
   Recording* recording() noexcept;
   /// All calls on tiles.
   CallGroup& calls() const noexcept;
-  /// How these calls share the devices.
+  /// How concurrent calls share the devices.
   FairShares& shares() const noexcept;
-  /// Whether the number of tasks that the program itself has submitted is known, because the policy counts them.
+  /// Whether the policy counts the tasks that the program itself submits.
   bool counts_other_tasks() const noexcept { return counts_other_tasks_; }
   /// Waits for all earlier calls and, if there can be any, for all of the program's own tasks.
   void wait_for_everything();
@@ -67,7 +67,7 @@ class Session {
   bool joined_ = false;
   bool counts_other_tasks_ = false;
   Machine machine_;
-  std::vector<Machine> elsewhere_;  ///< the same for operands elsewhere, from `on_their_owners` on
+  std::vector<Machine> elsewhere_;  ///< `machine_`, for operands elsewhere; from `on_their_owners` on
   std::string policy_;
   std::vector<std::string> unused_;
   std::string cores_;

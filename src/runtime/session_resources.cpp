@@ -32,11 +32,11 @@ RunningStarpu::RunningStarpu(starpu_conf* conf) {
 
 RunningStarpu::~RunningStarpu() {
   const gpu::KeepCurrentDevice keep;
-  const NoFileSizeSignal no_signal;  // StarPU writes performance models of the program's own tasks
+  const NoFileSizeSignal no_signal;  // StarPU now writes performance models of the program's own tasks
   starpu_shutdown();
 }
 
-// Delegates to the default constructor, so that the destructor runs even if this constructor throws.
+// The delegated constructor has finished by then, so the destructor runs even if this constructor throws.
 PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : PreparedDevices() {
 #ifdef TESSERA_WITH_OPENCL
   if (!gpu_workers::of(STARPU_OPENCL_WORKER).empty()) {

@@ -12,7 +12,7 @@
 
 namespace tessera::detail {
 
-/// Checks that `count` threads can be created, by creating them. StarPU ends the process if it cannot create its
+/// Checks that `count` threads can be created by creating them, because StarPU ends the process if it cannot create its
 /// threads.
 /// @throws RuntimeError if they cannot be created
 inline void require_threads(std::ptrdiff_t count) {

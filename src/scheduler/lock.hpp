@@ -48,8 +48,8 @@ class Lock {
   Lock& operator=(const Lock&) = delete;
 
  private:
-  /// Tries for a while, because the holder usually releases the mutex within a few microseconds, and sleeping and
-  /// waking up takes longer. Tries only a mutex that seems free: an attempt takes its cache line from the holder.
+  /// Tries for a while: the holder usually releases the mutex within a few microseconds, while sleeping and waking up
+  /// takes longer. Tries only while the mutex seems free, because each attempt takes its cache line from the holder.
   /// @returns  whether this thread holds the mutex now
   bool spin() {
 #ifndef STARPU_SIMGRID  // simulated time does not advance while a thread spins

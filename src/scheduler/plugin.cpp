@@ -38,8 +38,9 @@ void init(unsigned context) {
 
 void deinit(unsigned context) { delete &policy_of(context); }
 
-/// StarPU does not report the end of its internal tasks to the policy (`starpu_data_cpy` submits such a task, a
-/// reduction many), but calls the epilogue of every task. Only the program's tasks come with an epilogue.
+/// Reports the end of a task of the program. StarPU reports no ends of its internal tasks to the policy, for example of
+/// those that `starpu_data_cpy` and reductions submit. It does call every task's epilogue, and only the program's tasks
+/// are given one.
 void epilogue(void*) {
   auto* const task = starpu_task_get_current();
   policy_of(task->sched_ctx).ends(task, starpu_worker_get_id());
@@ -59,8 +60,7 @@ std::atomic<std::uint64_t> other_tasks = 0;
 
 bool is_other(const starpu_task& task) {
   if (task.sched_data == &tessera_sched_tile_task || task.type != STARPU_TASK_TYPE_NORMAL) return false;
-  // To wait for several tasks, StarPU submits an empty task, which only its name distinguishes from the program's
-  // tasks.
+  // To wait for several tasks, StarPU submits an empty task. Only its name distinguishes it from the program's tasks.
   return task.cl != nullptr || task.name == nullptr || !std::string_view(task.name).starts_with("_starpu_");
 }
 
@@ -74,7 +74,7 @@ void starts(starpu_task* task, unsigned context) { policy_of(context).starts(tas
 
 void ends(starpu_task* task, unsigned context) {
   if (task->epilogue_callback_func != epilogue) policy_of(context).ends(task, starpu_worker_get_id());
-  else task->epilogue_callback_func = nullptr;  // it has been called, and the program may submit the task again
+  else task->epilogue_callback_func = nullptr;  // called already; the program may submit the task again
 }
 
 void add_workers(unsigned context, int* workers, unsigned count) { policy_of(context).add_workers(workers, count); }

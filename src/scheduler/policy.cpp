@@ -36,9 +36,9 @@ void wake(const std::vector<int>& workers) {
   for (const int worker : workers) wake(worker);
 }
 
-/// Keeps a worker awake that found no task but must look again after some time, because nothing would wake it then.
-/// Workers that poll look again anyway. In simulated time, the time must pass.
-/// @param seconds  until it must look again
+/// Makes a worker that found no task ask again, because no event will wake it. Workers that poll ask again anyway. In
+/// simulated time, sleeping is what lets the time pass.
+/// @param seconds  until it must ask again
 void stay_awake([[maybe_unused]] int worker, [[maybe_unused]] double seconds) {
   if constexpr (workers_poll) return;
 #ifdef STARPU_SIMGRID
@@ -60,8 +60,8 @@ void warn_too_large(const Task& task, const Worker& worker) {
                static_cast<double>(distinct_memory(task)) / mib, worker.id, static_cast<double>(worker.memory) / mib);
 }
 
-/// Yields the core of an idle CPU worker to other threads. StarPU's workers poll without a pause, which takes the cores
-/// away from the threads that submit tasks. Drivers of GPUs poll for events, and keep their cores.
+/// Yields the core of an idle CPU worker to other threads. StarPU's workers poll without a pause, and would otherwise
+/// take cores from the threads that submit tasks. The drivers of GPUs poll for events, so they keep their cores.
 void yield([[maybe_unused]] int worker) {
 #ifndef STARPU_SIMGRID
   if (starpu_worker_get_type(worker) != STARPU_CPU_WORKER) return;
@@ -127,7 +127,8 @@ starpu_task* Policy::pop(int id) {
   return task_of(turn.task);
 }
 
-/// Asks StarPU for the worker's device, its memory and the links, which it knows only after its drivers have started.
+/// Asks StarPU for the worker's device, its memory and the links. StarPU knows them only after its drivers have
+/// started.
 void Policy::find_device(Worker& worker) {
   if (!std::exchange(links_known_, true)) state_.cache.set_links(measured_links());
   const auto memory = starpu_memory_get_total(worker.node);  // negative: unlimited
@@ -135,7 +136,7 @@ void Policy::find_device(Worker& worker) {
   set_device(state_, worker, name_of(worker.id));
 }
 
-/// Requests tiles without holding the lock. They belong to slots that no other worker may take in that time.
+/// Requests tiles without holding the lock. The tasks are marked `issuing`, so no other worker takes them meanwhile.
 void Policy::request(Worker& worker, const Prefetches& prefetches) {
   if (prefetches.tasks.empty() && prefetches.tiles.empty()) return;
   for (auto* const task : prefetches.tasks)
@@ -164,7 +165,7 @@ void Policy::starts(starpu_task* task, int id) {
   std::vector<int> sleepers;
   {
     const Lock lock(mutex_);
-    // Workers that wait for a tile of the task can have it now.
+    // Workers that wait for a tile of the task may copy it now.
     const bool outlives = task->nb_termination_call_required > 0;  // see starpu_task_end_dep_add
     if (task_starts(state_, id_of(task), id, now(), outlives)) sleepers = wake_others(state_, id);
   }

@@ -37,9 +37,9 @@ bool has_room(starpu_data_handle_t tile, int node) {
   return allocated != 0;
 }
 
-/// Calls request(task) for a task that is never submitted, but only represents a reader of a tile. StarPU's functions
-/// for single tiles are meant for the thread that submits tasks: called from a worker, they abort if the invalidation
-/// or the partitioning of the tile has been submitted. Its functions for tasks are meant for schedulers.
+/// Calls request(task) with a placeholder task that reads a tile and is never submitted. StarPU's functions for single
+/// tiles are meant for the thread that submits tasks: a worker that calls them aborts if the tile's invalidation or
+/// partitioning has been submitted. StarPU's functions for tasks are meant for schedulers.
 template <typename Request>
 void request_for_reader(TileId tile, Request request) {
   static starpu_codelet reader = [] {
@@ -59,7 +59,7 @@ void request_for_reader(TileId tile, Request request) {
 }  // namespace
 
 // --- Questions about tiles -------------------------------------------------------------------------------------------
-// StarPU answers them without its locks.
+// These functions read StarPU's state without its locks.
 
 bool StarpuBackend::valid(TileId tile, unsigned node) const {
   int valid = 0;

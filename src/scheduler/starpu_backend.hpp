@@ -38,7 +38,7 @@ class StarpuBackend final : public Backend {
 /// Describes a task for the policy, except its position in the order of submission and which workers can execute it.
 TaskPtr describe(starpu_task* task);
 
-/// The same as `tiles_of` without sizes, which other threads may still be setting when a task is submitted.
+/// Like `tiles_of`, but without sizes, which other threads may still be setting when a task is submitted.
 std::vector<TileUse> submitted_tiles(starpu_task* task);
 
 /// How a task uses its tiles, without workspaces.
@@ -54,7 +54,7 @@ Links measured_links();
 /// @pre  a ready task reads the tile
 void prefetch(TileId tile, unsigned node, int priority);
 
-/// Copies tiles to the host when the links are idle, except temporary tiles, for which the host has no memory. The
+/// Copies tiles to the host when the links are idle, except temporary tiles, which have no memory on the host. The
 /// tasks that wrote the tiles may still hold them.
 void write_back(const std::vector<TileId>& tiles);
 

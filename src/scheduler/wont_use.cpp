@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// StarPU has such a hint, `starpu_data_wont_use`, which accesses the tile as a reader. It has two weaknesses. It takes
-// effect while tasks that read the tile are still queued, and these tasks undo it. And it ends its access before it
-// requests the copy to the tile's home, so the program may invalidate the tile in between, which aborts.
+// StarPU's own hint, `starpu_data_wont_use`, accesses the tile as a reader, and has two weaknesses. It takes effect
+// while tasks that read the tile are still queued, and these tasks undo it. Its access also ends before the copy to the
+// tile's home is requested, so the program may invalidate the tile in between, which aborts.
 //
-// The hint is therefore put between two accesses that do nothing. The first one waits for all earlier tasks. All later
-// accesses wait for the second one. The first one ends only after the hint and the second one have been submitted.
-// StarPU then runs both while it ends the first one, one after the other.
+// This implementation therefore places the hint between two accesses that do nothing. The first access waits for all
+// earlier tasks, and all later accesses wait for the second one. The first access ends only after the hint and the
+// second access have been submitted, so StarPU runs both while it ends the first one.
 #include "wont_use.hpp"
 
 #include <atomic>
@@ -21,8 +21,8 @@ struct FirstAccess {
   std::atomic<int> awaited = 2;  ///< the earlier tasks, and the submission of the hint and the second access
 };
 
-/// Ends the first access, unless something else is awaited. The last of the earlier tasks ends this wait, or the thread
-/// that submits the hint.
+/// Ends the first access at the second call. One call comes when all earlier tasks have ended, the other from the
+/// thread that submits the hint.
 void proceed(FirstAccess* first) {
   if (--first->awaited > 0) return;
   auto* const tile = first->tile;

@@ -8,7 +8,7 @@ namespace tessera::sinks {
 
 namespace {
 
-/// Children per process in the tree. A flat tree has few steps, yet no process exchanges many messages.
+/// The number of children per process in the tree. More children mean fewer steps, but more messages per process.
 constexpr int children = 4;
 
 }  // namespace

@@ -21,7 +21,7 @@ class ChunkBarrier {
   ChunkBarrier& operator=(const ChunkBarrier&) = delete;
 
   /// Holds back later tasks and messages that use `inputs`.
-  /// @param inputs  of the new chunk, with RW if this process has the tile, otherwise with W
+  /// @param inputs  the inputs of the new chunk, with RW if this process has the tile, otherwise with W
   void begin(std::vector<Access> inputs);
   /// Call this when the tasks of the chunk have been submitted.
   void end();
@@ -35,7 +35,8 @@ class ChunkBarrier {
   detail::Processes& processes_;
   const Index ahead_, count_;
   Index chunk_ = 0;
-  /// Each is written once all processes have computed a chunk. Chunks that inputs still wait for use different handles.
+  /// Handles that are written when all processes have computed a chunk. Chunks that inputs wait for have different
+  /// handles.
   std::vector<starpu_data_handle_t> passed_;
 };
 

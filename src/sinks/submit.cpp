@@ -177,9 +177,8 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
     if (chunk_ != nullptr) starpu_task_end_dep_add(chunk_, -1);
     call_->one_ends();
     const std::string why = status != -ENODEV ? std::strerror(-status)
-                            : gpus != 0
-                                ? "no worker can run it"
-                                : "it runs on CPU workers only, of which there are none beside the OpenCL devices";
+                            : gpus != 0       ? "no worker can run it"
+                                        : "it runs only on CPU workers, and there are none besides the OpenCL devices";
     task->destroy = 0;  // StarPU refuses to destroy the task otherwise
     starpu_task_destroy(task);
     throw RuntimeError(std::string(codelet.name) + ": cannot submit a task: " + why);

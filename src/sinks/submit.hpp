@@ -69,7 +69,7 @@ class Submitter {
   }
 
   const detail::Machine& machine() const noexcept { return session_.machine(); }
-  char type() const noexcept { return type_; }  ///< of the elements of the output: s, d, c or z
+  char type() const noexcept { return type_; }  ///< type of the output: s, d, c or z
 
   /// Sets the term that the tasks submitted next add to their tile. Traces show it as the task's tag.
   void step(Index k) { step_ = k; }
@@ -103,7 +103,7 @@ class Submitter {
   /// Starts a chunk: all tasks submitted from now on belong to it.
   void begin_chunk();
   /// Ends the chunk, and submits an empty task that ends once the tasks of the chunk have run.
-  /// @param accesses  of the empty task, which touches no data
+  /// @param accesses  the accesses of the empty task, which touches no data
   void end_chunk(std::span<const Access> accesses);
   /// Submits a task that only orders others by its accesses: it copies nothing, and has no code to run.
   void submit_empty(std::span<const Access> accesses);
@@ -119,7 +119,7 @@ class Submitter {
     submit(codelet, std::span<const Access>(accesses), args, owner, wanted_next);
   }
 
-  /// The same for a number of accesses known only at run time.
+  /// Submits a task whose number of accesses is known only at run time.
   template <typename Args>
   void submit(starpu_codelet& codelet, std::span<const Access> accesses, const Args& args, int owner,
               starpu_data_handle_t wanted_next = nullptr) {

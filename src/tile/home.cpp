@@ -37,7 +37,7 @@ void require_reachable(const char* routine, const arguments::StoredMatrix& opera
   const auto memory = device_memory::allocated(operand.data);
   if (!memory) return;
   const auto running = session_to_wait(routine);
-  if (memory->managed) {  // kernels on any GPU that Tessera uses may still write it
+  if (memory->managed) {  // a kernel on any GPU that Tessera uses may be writing it
     const auto& machine = running->machine();
     for (int i = 0; i < machine.cuda_gpus; i++) gpu::wait_for_default_stream(machine.gpus[static_cast<std::size_t>(i)]);
     return;

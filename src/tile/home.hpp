@@ -5,14 +5,14 @@
 
 #include "blas/arguments.hpp"
 
-/// Where the caller's memory is: the home of its tiles, from which they are fetched and to which results return.
+/// The home of tiles is the caller's memory, from which they are fetched and to which results return.
 namespace tessera::detail {
 
-/// StarPU's memory node of an address. Empty: it is of a GPU that no worker drives.
+/// StarPU's memory node for an address. Empty if the address is on a GPU that no worker drives.
 std::optional<int> home_of(const void* data);
 
-/// Checks where an operand is, starting Tessera if it is on a GPU or in managed memory. Then waits for what was queued
-/// on the legacy default stream of that GPU, or of all, since the operand may be the result of it.
+/// Checks where an operand is, and starts Tessera if it is on a GPU or in managed memory. Then waits for the work
+/// queued on the legacy default stream of that GPU, or of all GPUs, because this work may compute the operand.
 /// @pre  `arguments::illegal_memory` is legal
 /// @throws ArgumentError if Tessera does not use the GPU, or the operand is longer than the memory
 void require_reachable(const char* routine, const arguments::StoredMatrix& operand);

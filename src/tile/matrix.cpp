@@ -22,7 +22,7 @@ namespace {
 using arguments::Argument;
 using arguments::Problem;
 
-/// @param position  of m, which n follows
+/// @param position  position of m; n is the next argument
 Argument illegal_size(int position, Index m, Index n) {
   if (m < 0) return {position, "m", Problem::TooSmall, m, 0};
   if (n < 0) return {position + 1, "n", Problem::TooSmall, n, 0};
@@ -48,7 +48,7 @@ TileSize chosen_tile(const detail::Session& session, TileSize tile) {
   return {tile.rows > 0 ? tile.rows : chosen, tile.columns > 0 ? tile.columns : chosen};
 }
 
-/// @param session  null: the session of the process
+/// @param session  if null, the session of the process
 template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n,
                                             Index ld, TileSize tile, bool read_only, detail::EdgeTiles at_the_edges) {
@@ -57,7 +57,7 @@ std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> ses
   arguments::require_legal("Matrix", illegal_leading_dimension(stored));
   arguments::require_legal("Matrix", illegal_memory(stored));
   arguments::require_legal("Matrix", illegal_tile(5, m, n, tile));
-  const bool of_program = session == nullptr;  // for calls on pointers, the caller has already found the session
+  const bool of_program = session == nullptr;  // a call on pointers has already found the session
   if (of_program) {
     detail::require_reachable("Matrix", stored);
     session = detail::session_to_wait("Matrix");  // the destructor will have to wait
@@ -85,7 +85,7 @@ std::shared_ptr<detail::TileGrid> make_grid_without_memory(Index m, Index n, Til
 /// @param position  the position of the first of the two arguments
 void require_range(char name, int position, Index i0, Index i1, Index count) {
   if (i0 >= 0 && i0 <= i1 && i1 <= count) return;
-  const int end = i0 >= 0 && i0 < count && i0 <= i1;  // which end is wrong; 1: the start is valid
+  const int end = i0 >= 0 && i0 < count && i0 <= i1;  // the end that is wrong; 1 if the start is valid
   throw ArgumentError("Matrix::view", position + end, name + std::to_string(end),
                       std::string(end == 1 ? "ends" : "starts") + " the range [" + std::to_string(i0) + ", " +
                           std::to_string(i1) + "), which must lie within [0, " + std::to_string(count) + ")");
@@ -167,8 +167,9 @@ Matrix<T> Matrix<T>::view(Index i0, Index i1, Index j0, Index j1) const {
 template <Scalar T>
 Matrix<T> Matrix<T>::transposed() const {
   if (op_ == Op::ConjTrans && is_complex<T>)
-    throw ArgumentError("Matrix::transposed", 1, "*this",
-                        "is a conjugate transpose: its transpose would be a conjugate, which the BLAS does not have");
+    throw ArgumentError(
+        "Matrix::transposed", 1, "*this",
+        "is a conjugate transpose: its transpose would be a conjugate, which the BLAS does not support");
   Matrix view = *this;
   view.op_ = op_ == Op::NoTrans ? Op::Trans : Op::NoTrans;
   return view;
@@ -179,7 +180,7 @@ Matrix<T> Matrix<T>::conjugate_transposed() const {
   if constexpr (!is_complex<T>) return transposed();
   if (op_ == Op::Trans)
     throw ArgumentError("Matrix::conjugate_transposed", 1, "*this",
-                        "is a transpose: the result would be a conjugate, which the BLAS does not have");
+                        "is a transpose: the result would be a conjugate, which the BLAS does not support");
   Matrix view = *this;
   view.op_ = op_ == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
   return view;
@@ -187,7 +188,7 @@ Matrix<T> Matrix<T>::conjugate_transposed() const {
 
 template <Scalar T>
 bool Matrix<T>::overlaps(const Matrix& other) const {
-  // Also correct if this process owns no tile of either.
+  // Also correct if this process owns no tile of either matrix.
   if (grid_ == other.grid_ && (!grid_->has_memory() || grid_->share().is_distributed()))
     return i0_ < other.i0_ + other.mt_ && other.i0_ < i0_ + mt_ && j0_ < other.j0_ + other.nt_ && other.j0_ < j0_ + nt_;
   const auto memory = [](const Matrix& x) { return x.grid_->memory(x.i0_, x.i0_ + x.mt_, x.j0_, x.j0_ + x.nt_); };

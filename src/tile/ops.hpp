@@ -18,7 +18,7 @@
 namespace tessera::tile {
 
 /// Where infinities and NaN of X may spread in op(A) X: only into sums that contain them, as in the BLAS, or into their
-/// whole column (whole row in X op(A)). In the first case, a GPU that computes by blocks first checks for such values.
+/// whole columns (whole rows in X op(A)). For AsInBlas, a GPU that computes by blocks first checks for such values.
 enum class Spread { AsInBlas, Anywhere };
 
 /// Whether CUDA GPUs solve with a triangle of this order by multiplying with the inverses of its diagonal blocks.
@@ -33,17 +33,17 @@ struct PanelRows {
   Index first, count;
 };
 
-/// The operations on tiles, as an algorithm writes them. Each becomes a task of the sink: the codelet and its
-/// arguments, its tiles with their access modes, its flops, and the GPU that owns its result.
+/// The operations on tiles from which algorithms are written. Each becomes a task of the sink: a codelet with its
+/// arguments, tiles with their access modes, the number of flops, and the GPU that owns the result.
 template <typename Sink>
 class Ops : public ProductOps<Sink> {
  public:
-  /// A diagonal tile of a triangular matrix, used as a factor whose inverse is applied to others.
+  /// A diagonal tile of a triangular matrix, by which other tiles are divided.
   struct Divisor {
     Tile tile;
-    Uplo uplo;  ///< of the tile as stored
+    Uplo uplo;  ///< triangle of the tile as stored
     Diag diag;
-    typename Sink::Temporary inverses;  ///< of its diagonal blocks; empty where they are not used
+    typename Sink::Temporary inverses;  ///< inverses of its diagonal blocks; empty if they are not used
   };
 
   using ProductOps<Sink>::ProductOps;
@@ -74,8 +74,8 @@ class Ops : public ProductOps<Sink> {
                  codelets::GetrfNopivArgs{work(per_multiply_add_ * products), unit, first, info}, A.owner);
   }
 
-  /// Makes a triangle of A a divisor. GPUs apply its inverse through products. For this they invert its diagonal
-  /// blocks, if A is square.
+  /// Makes a triangle of A a divisor. GPUs divide by products with the inverses of the triangle's diagonal blocks,
+  /// which this computes if A is square.
   Divisor divisor(const Tile& A, Uplo stored, Diag diag = Diag::NonUnit) {
     Divisor result{A, stored, diag, {}};
     if (!is_blocked(A)) return result;
@@ -114,18 +114,19 @@ class Ops : public ProductOps<Sink> {
     sink_.submit(codelets::trmm(type_), {A.read(), {X.handle, STARPU_RW}}, args, X.owner);
   }
 
-  /// Makes the triangle in a panel of A, which has all rows of A, a divisor.
+  /// Makes the triangle in a panel of A of full height a divisor.
   /// @param first  the row at which its diagonal begins
   Divisor panel_divisor(const Tile& A, Index first, Uplo stored, Diag diag, bool blocked) {
     return {A, stored, diag, blocked ? diagonal_blocks(A, first, stored, diag) : typename Sink::Temporary{}};
   }
-  /// The step of trsm or trmm that applies one panel of a triangular A on the left to one panel of X, both of full
-  /// height: see codelets::trsm_panel.
+  /// One step of trsm or trmm: applies one panel of a triangular A on the left to one panel of X, both of full height.
+  /// See codelets::trsm_panel.
   /// @param A        a panel; for a blocked trsm, with the inverses of its diagonal blocks
   /// @param blocked  whether GPUs compute by blocks, see `is_blocked`
   /// @param first    the row of the matrix at which its diagonal begins
   /// @param next     the rows of the next step for X; empty if this is the last step
-  /// @param sum      in: of the rows of this step of X, empty before the first step; out: of the rows of the next step
+  /// @param sum      in: the sum for the rows of X in this step, empty before the first step; out: the sum for the rows
+  ///                 in the next step
   void triangular_panel(bool inverse, const Divisor& A, bool blocked, Index first, const Number& alpha, const Tile& X,
                         PanelRows next, std::optional<void*>& sum) {
     sink_.step(A.tile.j);
@@ -161,24 +162,24 @@ class Ops : public ProductOps<Sink> {
     on_triangle(codelets::lauum(type_), A, nullptr, codelets::LauumArgs{work(sixth_of_cube(A)), stored});
   }
 
-  /// Finds the first zero on the diagonal of A. The tile is declared as an output, so dependent tasks come later.
+  /// Finds the first zero on the diagonal of A. The tile is declared as an output, so that dependent tasks come later.
   /// @param row    the row of A at which its diagonal begins
-  /// @param first  the same row, counted in the matrix
+  /// @param first  the same row, counted in the whole matrix
   void find_zero(const Tile& A, Index row, Index first, codelets::InfoValue* info) {
     sink_.step(A.j);
     sink_.submit(codelets::find_zero(type_), {{A.handle, STARPU_RW}},
                  codelets::FindZeroArgs{work(static_cast<double>(A.columns)), row, first, info}, A.owner);
   }
 
-  /// `value` ← the largest element of a part of A. The tile is declared as an output, like for the tasks that write it,
-  /// because the policy keeps these on one GPU.
+  /// `value` ← the largest element of a part of A. The tile is declared as an output, so that the policy keeps this
+  /// task on the GPU of the tasks that write the tile.
   void growth(const Tile& A, codelets::Part part, codelets::GrowthValue::Of of, codelets::GrowthValue* value,
               starpu_data_handle_t result) {
     sink_.submit(codelets::growth(type_), {{A.handle, STARPU_RW}, {result, STARPU_R}},
                  codelets::GrowthArgs{work(A.elements()), part, of, value}, A.owner);
   }
 
-  /// result ← value, once the last task on A has run.
+  /// result ← value, after the last task on A.
   void outcome(const Tile& A, starpu_data_handle_t result, codelets::OutcomeValue* value) {
     sink_.submit(codelets::outcome(), {A.read(), {result, STARPU_W}}, codelets::OutcomeArgs{work(0), value}, A.owner);
   }
@@ -191,7 +192,8 @@ class Ops : public ProductOps<Sink> {
     const auto order = static_cast<double>(A.rows);
     return per_multiply_add_ / 6 * order * order * order;
   }
-  /// Only square tiles have diagonal blocks. A tile at the edge of a rectangular matrix may not be square.
+  /// Whether GPUs divide by A through the inverses of diagonal blocks. Tiles at the edge of a rectangular matrix may
+  /// not be square, and have no diagonal blocks.
   bool is_blocked(const Tile& A) const { return A.rows == A.columns && tile::is_blocked(machine_, A.rows); }
 
   codelets::TriangularArgs triangular(Side side, Op op, const Tile& A, Uplo stored, Diag diag, const Number& alpha,
@@ -215,8 +217,8 @@ class Ops : public ProductOps<Sink> {
   /// Sums up a tile right before a task that must know whether all its elements are finite. The sum only reads the
   /// tile, but uses the access mode of that task. The policy thus keeps it on the GPU of the tasks that write the tile,
   /// and a failure counts as a failure of the tile.
-  /// @return  where the sum will be; null if the task must inspect the tile itself, or runs on an OpenCL device, which
-  ///          need not inspect it
+  /// @return  where the sum will be; null if the task must inspect the tile itself, or if it runs on an OpenCL device,
+  ///         which need not inspect the tile
   void* inspect(const Tile& X) {
     if (machine_.is_opencl(X.owner) || X.elements() > std::numeric_limits<int>::max() || !sink_.runs(X.handle))
       return nullptr;
@@ -226,11 +228,11 @@ class Ops : public ProductOps<Sink> {
                    X.owner);
     return sum;
   }
-  /// Owner numbers count GPUs first, then cores.
+  /// Whether a core owns X. Owner numbers count GPUs first, then cores.
   bool is_of_core(const Tile& X) const { return X.owner >= 0 && X.owner >= machine_.gpu_count(); }
 
   /// Replaces a triangle. GPUs compute the new triangle in a temporary tile.
-  /// @param inverses  of its diagonal blocks, or null
+  /// @param inverses  inverses of its diagonal blocks, or null
   template <typename Args>
   void on_triangle(starpu_codelet& codelet, const Tile& A, starpu_data_handle_t inverses, const Args& args) {
     typename Sink::Temporary workspace;

@@ -19,12 +19,12 @@ using detail::Region;
 /// Assigns each tile of an mt×nt result to its owner, the GPU that computes it, as an index from 0.
 ///
 /// A full matrix is distributed block-cyclically in two dimensions over a grid of GPUs. For a triangle, this
-/// distribution would be unbalanced: GPUs get unequal numbers of tiles, and diagonal tiles are less work. A GPU that
-/// already has its share of the work is therefore skipped in a triangle, and the tile goes to the GPU with the least
-/// work so far.
+/// distribution would be unbalanced: GPUs get unequal numbers of tiles, and diagonal tiles are less work. In a
+/// triangle, a GPU that already has its share of the work is therefore skipped, and the tile goes to the GPU with the
+/// least work so far.
 class Owners {
  public:
-  /// No tile has an owner: the scheduling policy decides.
+  /// Assigns no owners: the scheduling policy decides.
   Owners() = default;
 
   /// @param i0, j0     row and column of the first tile in the cyclic distribution, for a view into a larger matrix
@@ -55,7 +55,7 @@ class Owners {
   /// The number of tile rows and columns after which the owners repeat, including the processes.
   detail::OwnerGrid period() const noexcept { return {grid_.p * processes_.p, grid_.q * processes_.q}; }
 
-  /// The owner of tile (i, j), or -1.
+  /// The owner of tile (i, j), or -1 if it has none.
   int of(Index i, Index j) const {
     if (!exists_) return -1;
     return table_.empty() ? chessboard(i, j) : table_[static_cast<std::size_t>(i + j * mt_)];
@@ -65,8 +65,8 @@ class Owners {
   ///
   /// All owners in a row or column of the grid need the same input tiles. The terms form groups of max(p, q)
   /// consecutive terms, and each of these owners starts a group at a different term. Each owner thus fetches a
-  /// different tile from the host, and the others soon find it on a peer. In a triangle any owner may need any tile;
-  /// owners that start at the same term share the tiles fetched for it.
+  /// different tile from the host, and the others soon find it on a peer. In a triangle, any owner may need any tile,
+  /// and owners that start at the same term share the tiles fetched for it.
   Index term(Index i, Index j, Index s, Index count) const {
     if (!exists_) return s;
     const int owner = of(i, j);
@@ -85,7 +85,7 @@ class Owners {
   detail::OwnerGrid grid_, processes_ = {1, 1};
   Index mt_ = 0, i0_ = 0, j0_ = 0;
   bool exists_ = false;
-  std::vector<int> table_;  ///< owner of each tile of a triangle, column by column; empty: cyclic
+  std::vector<int> table_;  ///< owner of each tile of a triangle, listed by columns; empty: cyclic
 };
 
 /// The owners of the tiles of a result as stored; none if the session assigns no owners.

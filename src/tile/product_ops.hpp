@@ -20,7 +20,7 @@ namespace tessera::tile {
 template <typename Sink>
 class ProductOps {
  public:
-  /// @param type  of the elements: s, d, c or z
+  /// @param type  letter of the elements: s, d, c or z
   ProductOps(const detail::Machine& machine, Sink& sink, char type)
       : machine_(machine), sink_(sink), type_(type), element_size_(size_of(type)),
         per_multiply_add_(flops_of_multiply_add(type)) {}
@@ -74,7 +74,7 @@ class ProductOps {
                  codelets::Syr2kArgs{both, uplo_of(C.part), C.diagonal, X.op, alpha, beta}, C.owner, C.wanted_next);
   }
 
-  /// The step of symm or hemm that applies one panel of A on the left to one panel of X, both of full height: see
+  /// One step of symm or hemm: applies one panel of A on the left to one panel of X, both of full height. See
   /// codelets::symm_panel.
   /// @param first  the row of A at which its diagonal begins
   void symm_panel(bool hermitian, Uplo stored, const Number& alpha, const Tile& A, Index first, const Tile& X,
@@ -88,7 +88,8 @@ class ProductOps {
                  codelets::SymmPanelArgs{work(flops), stored, static_cast<int>(first), alpha, beta}, C.owner);
   }
 
-  /// A tile for a partial sum of C, if C has not arrived or holds another sum; empty if another process computes C.
+  /// A temporary tile for a partial sum of C, used if C has not arrived or holds another sum. Empty if another process
+  /// computes C.
   std::optional<typename Sink::Temporary> partial_sum(const Tile& C) { return sink_.partial_sum(C, element_size_); }
   /// C ← D + β C, where D is a partial sum.
   /// @param real_diagonal  whether to ignore the imaginary parts of the diagonal of C; only for a triangle

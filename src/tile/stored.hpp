@@ -11,7 +11,7 @@
 
 namespace tessera::tile {
 
-/// The tiles of a matrix as it is stored, whatever the type of its elements. A plain value, which keeps no tile alive.
+/// The tiles of a matrix as stored, for any type of elements. A plain value, which keeps no tile alive.
 class Stored {
  public:
   /// @param A  not a transposed view
@@ -41,19 +41,19 @@ class Stored {
   /// The registered tiles. @pre  the matrix is not an outline
   detail::TileGrid& grid() const noexcept { return *grid_; }
   bool is_outline() const noexcept { return grid_ == nullptr; }
-  /// Whether the tiles come from memory of the caller, and return there.
+  /// Whether the tiles come from the caller's memory and return there.
   bool has_memory() const noexcept { return grid_ == nullptr || grid_->has_memory(); }
   /// The first tile in the registered matrix, of which this matrix may be a part.
   Index first_row() const noexcept { return i0_; }
   Index first_column() const noexcept { return j0_; }
 
-  /// A number in the place of a handle, for a tile that is not registered.
+  /// A number in place of a handle, for a tile that is not registered.
   static starpu_data_handle_t numbered(int tile) {
     return reinterpret_cast<starpu_data_handle_t>(static_cast<std::uintptr_t>(tile) + 1);
   }
 
  protected:
-  /// An outline: a matrix without elements, of which only the extents are known.
+  /// An outline: a matrix with extents, but without elements.
   /// @param first  number of its first tile
   Stored(char type, Index m, Index n, Index mb, Index nb, int first)
       : m_(m), n_(n), mb_(std::min(mb, m)), nb_(std::min(nb, n)), mt_(detail::divide_up(m, mb_)),

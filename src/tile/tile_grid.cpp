@@ -39,7 +39,7 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, int home
   return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
 }
 
-/// Number of the program's matrices with each letter from A to Z.
+/// By letter from A to Z: the number of the program's matrices that have it.
 std::array<int, 26> with_letter;
 std::mutex with_letter_mutex;
 
@@ -62,12 +62,12 @@ struct Range {
 };
 
 /// The range of the tiles [begin, end) in the memory of a process, which stores its tiles contiguously.
-/// @param before  (Index i): the number of the process's tiles before tile i of the matrix
+/// @param before  (Index i): the number of tiles of the process before tile i of the matrix
 template <typename Before>
 Range local_range(const Edges& edges, Index begin, Index end, Before before) {
   const Index count = edges.count(), first = before(begin), last = before(end);
   if (last <= first) return {edges.begin(first), 0};
-  // The last tile of the matrix may be shorter than the tile that would be in its place in the process's own order.
+  // The last tile of the matrix may be shorter than other tiles of its process.
   const bool ends_short = end == count && last < count && before(count) > before(count - 1);
   const Index missing = ends_short ? count * edges.tile() - edges.whole() : 0;
   return {edges.begin(first), edges.begin(last) - missing - edges.begin(first)};
@@ -76,7 +76,7 @@ Range local_range(const Edges& edges, Index begin, Index end, Before before) {
 }  // namespace
 
 /// The argument of the callbacks for a tile that is being written back. The callbacks own it, because they may run
-/// after the caller has returned, if the caller's wait has failed.
+/// after the caller has returned: the caller's wait may have failed.
 struct TileGrid::WriteBack {
   std::shared_ptr<Outstanding> all;
   Outstanding::One this_one;  // destroyed before `all`
@@ -88,14 +88,15 @@ struct TileGrid::WriteBack {
     return std::unique_ptr<WriteBack>(static_cast<WriteBack*>(argument));
   }
 
-  /// For a tile that has a value, or will have one. Tasks may read the tile while it is copied.
+  /// Begins to write back a tile that has a value, or will have one. Tasks may read the tile while it is copied.
   static void begin(std::unique_ptr<WriteBack> one) {
     auto* const handle = one->handle;
     const int home = one->home;
     starpu_data_acquire_on_node_cb(handle, home, STARPU_R, arrived, one.release());
   }
-  /// For a tile that the program may have invalidated or deinitialized. Acquiring it for reading would abort if it has
-  /// no value. An acquisition without an access mode only waits its turn, and tasks submitted later wait for it.
+  /// Begins to write back a tile that the program may have invalidated or deinitialized. Acquiring it for reading would
+  /// abort if it has no value. An acquisition without an access mode only waits its turn, and tasks submitted later
+  /// wait for it.
   static void begin_if_any(std::unique_ptr<WriteBack> one) {
     auto* const handle = one->handle;
     starpu_data_acquire_on_node_cb(handle, STARPU_ACQUIRE_NO_NODE, STARPU_NONE, its_turn, one.release());
@@ -127,7 +128,7 @@ void TileGrid::WriteBack::fetch(std::unique_ptr<WriteBack> one) {
       codelet.modes[0] = STARPU_R;
       codelet.specific_nodes = 1;
       codelet.nodes[0] = node++;
-      codelet.flags = STARPU_CODELET_NOPLANS;  // pieces of a tile have been gathered before its turn
+      codelet.flags = STARPU_CODELET_NOPLANS;  // pieces of a partitioned tile have already been gathered
       codelet.name = "write_back";
     }
     return of_node;
@@ -135,8 +136,8 @@ void TileGrid::WriteBack::fetch(std::unique_ptr<WriteBack> one) {
   auto* const task = starpu_task_create();
   task->cl = &readers[static_cast<std::size_t>(one->home)];
   task->handles[0] = one->handle;
-  task->sequential_consistency = 0;                  // its turn has already come
-  task->priority = std::numeric_limits<int>::max();  // before tasks that still wait for their data
+  task->sequential_consistency = 0;                  // does not wait: the tile's turn has come
+  task->priority = std::numeric_limits<int>::max();  // runs before tasks that wait for their data
   if (one->counts_other_tasks) task->sched_data = &tessera_sched_tile_task;
   task->callback_func = fetched, task->callback_arg = one.release();
   [[maybe_unused]] const int status = starpu_task_submit(task);
@@ -194,15 +195,15 @@ TileGrid::~TileGrid() {
     --with_letter[static_cast<std::size_t>(letter_ - 'A')];
   }
   if (share_.is_distributed()) share_.processes->matrix_ends();
-  require_can_wait("Matrix::~Matrix");  // prints the reason and ends the program
+  require_can_wait("Matrix::~Matrix");  // its exception ends the program with the reason
   if (!has_memory()) {
-    for (auto* handle : handles_) {  // tasks that read a wrong tile may still come: its failure is kept for them
+    for (auto* handle : handles_) {  // keeps the failures of tiles, because tasks that read them may still run
       unwritten::remove(handle);
       starpu_data_unregister_submit(handle);
     }
     return;
   }
-  if (!read_only_) write_back(0, mt_, 0, nt_);  // all at once: unregistering would fetch tiles one by one
+  if (!read_only_) write_back(0, mt_, 0, nt_);  // starts all copies at once; unregistering would fetch tiles one by one
   wait_until_written_back();
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
@@ -221,7 +222,7 @@ void TileGrid::set_letter(char operand) noexcept {
   letter_ = static_cast<char>('A' + (chosen - with_letter.begin()));
   lock.unlock();
   const char name[] = {letter_, '\0'};
-  for (auto* handle : handles_) starpu_data_set_name(handle, name);  // stored in the trace, if one is recorded
+  for (auto* handle : handles_) starpu_data_set_name(handle, name);  // appears in the trace, if one is recorded
 }
 
 void TileGrid::use_only(Uplo uplo) {
@@ -241,7 +242,7 @@ void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
       if (!share_.is_mine(i, j)) continue;
       std::unique_ptr<WriteBack> one(new WriteBack{write_backs_, Outstanding::One(*write_backs_), handle(i, j), home_,
                                                    session_->counts_other_tasks()});
-      // The program has no handle of a private tile and cannot invalidate it.
+      // The program has no handle of a private tile, so it cannot have invalidated it.
       if (private_) WriteBack::begin(std::move(one));
       else WriteBack::begin_if_any(std::move(one));
     }
@@ -284,9 +285,9 @@ bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b) {
     return x.first + static_cast<std::size_t>(j) * x.stride;
   };
   const auto end = [&](const TileGrid::Memory& x) { return column(x, x.columns - 1) + x.height; };
-  const std::less_equal<> before;  // a total order over any pointers
+  const std::less_equal<> before;  // total order, even for unrelated pointers
   if (before(end(a), b.first) || before(end(b), a.first)) return false;
-  // The columns of each are sorted by address. Walk through both lists, always advancing past the column that ends
+  // The columns of each are sorted by address. Walks through both lists, always advancing past the column that ends
   // first.
   for (Index i = 0, j = 0; i < a.columns && j < b.columns;) {
     if (before(column(a, i) + a.height, column(b, j))) i++;

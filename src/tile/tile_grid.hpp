@@ -22,20 +22,20 @@ class Session;
 class TileGrid {
  public:
   /// Registers the tiles. Arguments as for Matrix, already checked.
-  /// @param data  null: the tiles have no memory
+  /// @param data  if null, the tiles have no memory
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
            TileSize tile, bool read_only, EdgeTiles at_the_edges = EdgeTiles::Ragged);
-  /// The same, with arbitrary boundaries between rows and columns of tiles.
+  /// Registers tiles with arbitrary boundaries between rows and columns.
   TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const Edges& rows,
            const Edges& columns, bool read_only, Share share = {});
-  /// The same for a distributed matrix: registers the tiles of this process in its memory, and those of others without
+  /// Registers the tiles of a distributed matrix. This process's tiles are in its memory; the tiles of others have no
   /// memory.
-  /// @param data  the tiles of this process, without gaps, as one column-major array
+  /// @param data  the tiles of this process, contiguous, as one column-major array
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
            TileSize tile, bool read_only, Share share);
-  /// Waits for the tasks on the tiles, writes the tiles back, and unregisters them. Without memory, it does not wait:
-  /// each tile ends after the tasks that use it.
-  /// @pre  the caller is not a StarPU task, which could not wait
+  /// Waits for the tasks on the tiles, writes the tiles back, and unregisters them. If the tiles have no memory, does
+  /// not wait: each tile ends after the tasks that use it.
+  /// @pre  the caller is not a StarPU task, which must not wait
   ~TileGrid();
   TileGrid(const TileGrid&) = delete;
   TileGrid& operator=(const TileGrid&) = delete;
@@ -58,34 +58,34 @@ class TileGrid {
   Session& session() const noexcept { return *session_; }
   const std::shared_ptr<Session>& shared_session() const noexcept { return session_; }
 
-  /// True if only one call uses the tiles, so no ordering with other calls is needed.
+  /// Whether only one call uses the tiles, so that no order with other calls is needed.
   bool is_private() const noexcept { return private_; }
   void make_private() noexcept { private_ = true; }
   /// Declares that the program created the matrix and may use it in several calls.
   void set_of_program() noexcept { of_program_ = true; }
-  /// Declares that only one triangle of the matrix is used. Copies from and to the host then skip the other part of the
-  /// diagonal tiles.
+  /// Declares that only one triangle of the matrix is used. Copies from and to the host then skip the unused part of
+  /// the diagonal tiles.
   /// @pre  only one call uses the tiles, and it has not submitted a task
   void use_only(Uplo uplo);
   /// Whether copies skip the part of a tile outside the triangle, because `use_only` was called.
   bool copies_only_a_triangle() const noexcept { return only_a_triangle_; }
 
   /// Sets the letter that names the tiles in traces. Only the first call has an effect. If another matrix of the
-  /// program already has the letter, a matrix of the program gets a later one of the alphabet.
+  /// program already has the letter, a matrix of the program gets a later letter.
   /// @param operand  'A', 'B' or 'C': the role of the matrix in the routine
   void set_letter(char operand) noexcept;
   char letter() const noexcept { return letter_; }
 
   /// Starts writing back the tiles [i0, i1) × [j0, j1), each as soon as the tasks submitted so far no longer use it.
-  /// Tiles without memory only take their turn, so that `wait_until_written_back` waits for these tasks.
+  /// Tiles without memory are not copied, but `wait_until_written_back` waits for these tasks.
   void write_back(Index i0, Index i1, Index j0, Index j1) noexcept;
-  /// Waits for all tiles that `write_back` was called for.
+  /// Waits for all tiles for which `write_back` was called.
   void wait_until_written_back();
-  /// @throws RuntimeError if a tile operation failed that one of the tiles [i0, i1) × [j0, j1) depends on, and no
-  /// waiting thread has received that failure yet; or after a stray failure (see common/failure.hpp)
+  /// @throws RuntimeError if one of the tiles [i0, i1) × [j0, j1) depends on a failed tile operation, and no waiting
+  ///         thread has received this failure yet; or after a stray failure (see common/failure.hpp)
   void check(Index i0, Index i1, Index j0, Index j1);
 
-  /// The memory of this process's tiles among [i0, i1) × [j0, j1), as columns.
+  /// The memory of this process's tiles among [i0, i1) × [j0, j1), described by columns.
   struct Memory {
     const std::byte* first;  ///< start of the first column
     std::size_t height;      ///< bytes of a column
@@ -116,7 +116,7 @@ class TileGrid {
   Share share_;
 };
 
-/// Gives the routines access to the private part of a Matrix.
+/// Gives the routines access to private parts of a Matrix.
 struct MatrixAccess {
   template <Scalar T>
   static TileGrid& grid(const Matrix<T>& A) {
@@ -127,7 +127,7 @@ struct MatrixAccess {
   static starpu_data_handle_t handle(const Matrix<T>& A, Index i, Index j) {
     return A.op_ == Op::NoTrans ? A.grid_->handle(A.i0_ + i, A.j0_ + j) : A.grid_->handle(A.i0_ + j, A.j0_ + i);
   }
-  /// The session of the tiles, which is that of the process. Saves a look-up.
+  /// The session of the tiles. It is the session of the process, but found without a look-up.
   /// @throws RuntimeError in a forked child
   template <Scalar T>
   static Session& session(const Matrix<T>& A) {
@@ -162,7 +162,7 @@ struct MatrixAccess {
   }
 };
 
-/// True if two pieces of memory have a byte in common. Exact for any two strides. Takes constant time if the address
+/// Whether two pieces of memory have a byte in common. Exact for any two strides. Takes constant time if the address
 /// ranges are disjoint, otherwise time proportional to the number of columns.
 bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b);
 

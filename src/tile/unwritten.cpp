@@ -9,7 +9,7 @@ namespace tessera::detail::unwritten {
 namespace {
 
 std::mutex mutex;
-std::unordered_map<starpu_data_handle_t, State> tiles;  // those that are not written
+std::unordered_map<starpu_data_handle_t, State> tiles;  // contains no written tiles
 
 }  // namespace
 

@@ -10,7 +10,7 @@
 /// submitted. StarPU would end the program if a task read such a tile.
 namespace tessera::detail::unwritten {
 
-/// What is known of such a tile.
+/// Whether a tile has been written, as far as Tessera knows.
 enum class State { Unwritten, PerhapsWritten, Written };
 
 inline std::atomic<std::size_t> count = 0;  // keeps the checks below cheap as long as there is no such tile
@@ -22,7 +22,7 @@ void set_known(starpu_data_handle_t tile, State state);
 /// Adds a new tile.
 void add(starpu_data_handle_t tile);
 inline bool contain(starpu_data_handle_t tile) { return count > 0 && known_state(tile) == State::Unwritten; }
-/// Also true for tiles that the program may have written itself.
+/// Whether a tile may have no value. Also true for tiles that the program may have written itself.
 inline bool may_contain(starpu_data_handle_t tile) { return count > 0 && known_state(tile) != State::Written; }
 /// Call this when the program gets the handle, with which it may submit tasks that write the tile.
 inline void give(starpu_data_handle_t tile) {

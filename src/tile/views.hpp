@@ -12,11 +12,10 @@
 #include "tiling/triangle_owners.hpp"
 #include "unwritten.hpp"
 
-/// A matrix as an algorithm sees it: its tiles with their owners. Views of registered matrices find the owners
-/// themselves.
+/// Matrices as algorithms see them: tiles with their owners. Views of registered matrices determine the owners.
 namespace tessera::tile {
 
-/// A matrix as it is stored.
+/// A matrix as stored.
 class FullView {
  public:
   FullView(const Stored& A, detail::OwnerGrid gpus)
@@ -97,14 +96,14 @@ class SymmetricView {
   bool hermitian_;
 };
 
-/// The tiles of a result to compute: all, or those of a triangle.
+/// The tiles of a result to compute: all tiles, or those of a triangle.
 class ResultView {
  public:
   /// @param C           as stored
   /// @param keeps_rest  whether diagonal tiles must keep their elements outside the triangle
   ResultView(const Stored& C, Region region, Owners owners, bool keeps_rest)
       : C_(C), region_(region), owners_(std::move(owners)), keeps_rest_(keeps_rest) {}
-  /// The same for a registered matrix.
+  /// The view of a registered matrix.
   ResultView(const detail::Session& session, detail::OwnerGrid gpus, const Stored& C, Region region)
       : ResultView(C, region, tile::owners(session, gpus, C, region), !C.grid().copies_only_a_triangle()) {
   }  // such copies skip these elements
@@ -129,8 +128,8 @@ class ResultView {
   bool keeps_rest_;
 };
 
-/// A matrix in panels of full height. GPUs own them in turn; for a triangle, in an order that balances the bytes that
-/// GPUs load.
+/// A matrix in panels of full height. GPUs own the panels round-robin; for a triangle, in an order that balances the
+/// bytes that GPUs load.
 class PanelView {
  public:
   /// @param gpus  0: no panel has an owner

@@ -10,12 +10,12 @@ namespace tessera::detail {
 
 namespace {
 
-/// How much larger a block of C is than the minimum for the links, because these do not always reach their full rate.
+/// The margin by which a block of C exceeds the minimum for the links, which do not always reach their full rate.
 constexpr double block_margin = 2;
 
-/// The order, in elements, of the smallest square of C for which the links keep up if each GPU of the grid keeps such a
-/// square while it goes through k. With b×b on each GPU, every loaded row or column is used b times. This is Wu and
-/// JaJa's bound, 4 (1/bm + 1/bn) F < BW for 8-byte elements, applied to the grid as a whole.
+/// The order, in elements, of the smallest square of C for which the links keep up, if each GPU of the grid keeps such
+/// a square while it goes through k. With b×b on each GPU, every loaded row or column is used b times. The bound is
+/// that of Wu and JaJa, 4 (1/bm + 1/bn) F < BW for 8-byte elements, applied to the grid as a whole.
 double smallest_block(const MachineModel& machine, OwnerGrid grid) {
   const double flops = machine.rates.gpu.best_rate() * grid.size();
   const double bytes_per_second = machine.rates.link * grid.size();
@@ -39,13 +39,13 @@ Block choose_block(const MachineModel& machine, TileExtents tile) {
   const auto tiles_along = [&](Index extent) {
     return std::max<Index>(3, static_cast<Index>(std::ceil(side / static_cast<double>(extent))));
   };
-  struct OnOneGpu {  // tiles of the block on one GPU
+  struct OnOneGpu {  // tiles of the block that one GPU owns
     Index rows, columns;
   };
   const auto inputs = [&](OnOneGpu p) {
     return machine.bytes(p.rows * tile.m, tile.k) + machine.bytes(tile.k, p.columns * tile.n);
   };
-  // A GPU holds its tiles of C, a column and a row of input tiles, and the same inputs again for the next term.
+  // A GPU holds its tiles of C, one column and one row of input tiles, and such inputs again for the next term.
   const auto fits = [&](OnOneGpu p, int copies) {
     return machine.gpu_memory <= 0 ||
            copies * machine.bytes(p.rows * tile.m, p.columns * tile.n) + 2 * inputs(p) <= machine.gpu_memory;
@@ -58,7 +58,7 @@ Block choose_block(const MachineModel& machine, TileExtents tile) {
   };
   OnOneGpu part{tiles_along(tile.m), tiles_along(tile.n)};
   // If the memory has room for two copies of a smaller block, that block starts sooner, because its sums need not wait
-  // for C. The smallest such block is the minimum for the links, without the margin.
+  // for C. The lower limit for such a block is the minimum for the links, without the margin.
   const auto half = [](Index tiles) { return std::max<Index>(1, divide_up(tiles, static_cast<Index>(block_margin))); };
   const OnOneGpu least{half(part.rows), half(part.columns)};
   auto smaller = part;

@@ -15,7 +15,7 @@ struct OwnerGrid {
   int size() const noexcept { return p * q; }
 };
 
-/// The grid of `gpus` devices that is closest to square, with p ≤ q. A tile of A is needed by q of them, a tile of B by
+/// The grid of `gpus` devices that is closest to a square, with p ≤ q. A tile of A is needed by q GPUs, a tile of B by
 /// p.
 OwnerGrid owner_grid(int gpus);
 
@@ -31,13 +31,13 @@ struct Block {
   Index rows = 0, columns = 0;  ///< in tiles; 0: all of C is one block
   bool fits_twice = true;       ///< whether each GPU can hold two copies of its part of the block
   bool tile_after_tile = true;  ///< whether each GPU may finish one tile after another
-  Index resident = unlimited;   ///< terms whose input tiles fit in a GPU's memory next to one copy of its part of the
-                                ///< block
+  Index resident = unlimited;   ///< number of terms whose input tiles fit in a GPU's memory together with one copy of
+                                ///< its part of the block
 };
 
-/// The smallest block for which the links can feed the GPUs, enlarged by a margin. The margin is reduced if the GPUs
-/// can then hold two copies of the block. If not even one copy fits with the margin, the block is the largest that fits
-/// once. CPU workers need no blocks.
+/// The smallest block for which the links can feed the GPUs, plus a margin. The margin shrinks if the GPUs can then
+/// hold two copies of the block. If not even one copy fits with the margin, the block is the largest that fits once.
+/// CPU workers need no blocks.
 Block choose_block(const MachineModel& machine, TileExtents tile);
 
 }  // namespace tessera::detail

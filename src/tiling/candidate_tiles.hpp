@@ -10,13 +10,13 @@
 #include "gpu_costs.hpp"
 #include "split.hpp"
 
-/// Tile sizes to compare for GPUs, and shared parts of their predictions.
+/// Candidate tile sizes for GPUs, and shared parts of their predictions.
 namespace tessera::detail {
 
 inline constexpr std::array<Index, 5> candidates{256, 512, 1024, 2048, 4096};
 
-/// Seconds of overlapping arithmetic and transfers. A quarter of the shorter one remains visible: at the start, while
-/// the links catch up, and whenever one waits for the other.
+/// The time of overlapping arithmetic and transfers [s]. A quarter of the shorter time remains visible: at the start,
+/// when the links have to catch up, and whenever one has to wait for the other.
 inline double overlapped(double arithmetic, double transfers) {
   return std::max(arithmetic, transfers) + std::min(arithmetic, transfers) / 4;
 }
@@ -33,7 +33,7 @@ double largest_share(Index whole, Index tile, int gpus, Cost cost) {
 }
 
 /// The number of sets of tiles, one each of A, B and C, that must fit into a GPU's memory. With less room, the GPU
-/// would evict tiles that it needs again, and unfinished results. Slightly less than four, because StarPU also needs
+/// would evict unfinished results and tiles that it needs again. Slightly less than four, because StarPU also needs
 /// some memory.
 inline constexpr double least_room = 3.9;
 

@@ -7,14 +7,14 @@
 
 namespace tessera::detail {
 
-/// A candidate of a plan and its rehearsal, to explain the choice.
+/// A candidate for a plan, and the result of its rehearsal. Used to explain the choice.
 struct Considered {
   TileExtents tile;     ///< as in Plan
   bool panels = false;  ///< whether the call is in tall panels
-  int gpus = 1;         ///< that take part
+  int gpus = 1;         ///< number of GPUs that take part
   double seconds = 0;   ///< predicted time of the call
-  std::string bound;    ///< what the call needs longest for
-  double share = 0;     ///< that time, as a part of `seconds`
+  std::string bound;    ///< the bottleneck of the call
+  double share = 0;     ///< the time that the bottleneck takes, as a fraction of `seconds`
 };
 
 }  // namespace tessera::detail

@@ -5,8 +5,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// How much longer than predicted a core may take for its tiles. Without a margin, late cores would more often hold the
-/// last tiles.
+/// The factor by which a core may be slower than predicted. Without this margin, cores would more often finish last.
 constexpr double margin = 1.1;
 
 }  // namespace
@@ -21,8 +20,8 @@ bool cores_end_first(const MachineModel& machine, double core, double gpus) {
 }
 
 Advantage least_advantage_in_columns(int gpus) {
-  // Smaller predicted gains are within the error of the predictions. On several GPUs the error is larger, because their
-  // waiting for each other is not predicted.
+  // The minimum gain exceeds the error of the predictions. On several GPUs the error is larger, because the predictions
+  // ignore that the GPUs wait for each other.
   return {gpus > 1 ? 1.1 : Advantage{}.gain, 100e-6};
 }
 

@@ -9,23 +9,23 @@
 
 namespace tessera::detail {
 
-/// Deals a process's tiles of a block of C over its GPUs: whole columns, the same number to each GPU. The columns left
-/// over, of which there are fewer than GPUs, are laid end to end and cut into equal parts. The numbers of tiles per GPU
-/// then differ by at most one, and few GPUs need the same column of B.
+/// Distributes a process's tiles of a block of C over its GPUs. Each GPU gets the same number of whole columns. The
+/// columns left over, of which there are fewer than GPUs, are laid end to end and cut into equal parts. The numbers of
+/// tiles per GPU then differ by at most one, and few GPUs need the same column of B.
 class DealtColumns {
  public:
   /// @param rows, columns  tiles of the block that the process owns
   DealtColumns(int gpus, Index rows, Index columns)
       : gpus_(gpus), rows_(rows), whole_(columns / gpus * gpus), left_(columns - whole_) {}
 
-  /// The GPU of a tile, given the tile's position among those of the process.
+  /// The GPU for a tile, given the tile's position among the process's tiles.
   int of(Index row, Index column) const {
     if (column < whole_) return static_cast<int>(column % gpus_);
     return static_cast<int>(((column - whole_) * rows_ + row) * gpus_ / (left_ * rows_));
   }
 
-  /// The share of a GPU: tiles of C, and the rows and columns in which they lie. For each term of the sum it reads one
-  /// tile of A per row, and one tile of B per column.
+  /// A GPU's share: its number of tiles of C, and the numbers of rows and columns that contain these tiles. For each
+  /// term of the sum, the GPU reads one tile of A per row, and one tile of B per column.
   struct Part {
     Index tiles = 0, rows = 0, columns = 0;
   };

@@ -9,11 +9,11 @@
 
 namespace tessera::detail {
 
-/// How a dimension is cut if the tile size does not divide it.
+/// How a dimension is cut if it is not a multiple of the tile size.
 enum class EdgeTiles {
   Ragged,  ///< the last tile is the remainder
   Even,    ///< the last full tile and the remainder are divided into two equal tiles, after Bogdanov and Efremov
-  NotLow   ///< even if the remainder is less than half a tile, otherwise ragged
+  NotLow   ///< as Even if the remainder is less than half a tile, otherwise as Ragged
 };
 
 /// Tiles at the end of a dimension whose size differs from the others.
@@ -34,7 +34,7 @@ class Edges {
     if (half <= tile && before + half < whole) last_ = before + half;
   }
 
-  /// Regular tiles, then the last ones.
+  /// Cuts a dimension into regular tiles followed by the last ones.
   /// @pre  there are last tiles, none is larger than a regular tile, and they do not fill the whole dimension
   Edges(Index whole, Index tile, LastTiles last)
       : whole_(whole), tile_(tile), regular_(divide_up(whole - last.whole(), tile)), count_(regular_ + last.count),

@@ -16,8 +16,8 @@ namespace tessera::detail {
 
 namespace {
 
-/// Narrow panels occupy only part of a GPU. They are for results with so few columns that there would be fewer than
-/// four wider panels.
+/// The width of narrow panels, which occupy only part of a GPU. They are used for results with so few columns that
+/// there would be fewer than four wider panels.
 constexpr Index narrow = 256;
 constexpr std::array<Index, 4> widths{narrow, 512, 1024, 2048};
 constexpr std::array<Index, 3> chunks{512, 1024, 2048};
@@ -25,36 +25,36 @@ constexpr std::array<Index, 3> chunks{512, 1024, 2048};
 /// Whether a sum over k is long enough for chunks of this length.
 bool enough_terms(Index k, Index chunk) { return 2 * chunk <= k || (chunk <= k && k <= 2 * chunks.front()); }
 
-/// Longer columns are not copied faster, and a very tall C should have several tiles.
+/// The maximum height of a panel: longer columns are not copied faster, and a very tall C should have several tiles.
 constexpr Index tallest_panel = 16384;
 
-/// The limit of what was measured: shorter panels do not have long columns.
+/// The minimum height of a panel. Shorter panels, whose columns are short, have not been measured.
 constexpr Index lowest_panel = 1024;
 
 /// The ratio of height to width up to which kernels are fast. Twice this ratio is acceptable if copies take twice as
 /// long as arithmetic.
 constexpr Index narrowest_panel = 16;
 
-/// Panels that each GPU starts while A arrives.
+/// The number of panels that each GPU starts while A arrives.
 constexpr Index panels_ahead = 4;
 
-/// The minimum number of panels of C. With fewer, too little is computed while they arrive.
+/// The minimum number of panels of C. If there are fewer, the GPUs compute too little while panels arrive.
 constexpr Index fewest_panels = 4;
 
-/// Whether a result of this many columns is cut into panels of this width.
+/// Whether a result with this number of columns can be cut into panels of this width.
 bool is_cut(Index columns, Index width) {
   return divide_up(columns, width) >= fewest_panels && (width > narrow || columns <= fewest_panels * narrow);
 }
 
-/// How much a byte leaving the GPU delays the bytes arriving at the same time, in bytes.
+/// The delay that a byte leaving the GPU causes to bytes that arrive at the same time, in bytes.
 constexpr double interference = 0.08;
 
-/// While A arrives, the GPU computes in this fraction of the time, or completes this fraction of the first panels,
-/// because the panels must wait for the first chunks.
+/// The fraction of the time in which the GPU computes while A arrives, or the fraction of the first panels that it
+/// completes in that time. It is below 1 because the panels must wait for the first chunks.
 constexpr double computed_meanwhile = 0.75;
 
-/// The maximum ratio of computation to copies. If arithmetic is the limit, large square tiles are better, because their
-/// kernels are faster and there are fewer of them.
+/// The maximum ratio of computation to copies. If arithmetic is the bottleneck, large square tiles are better: they are
+/// fewer, and their kernels are faster.
 constexpr double most_arithmetic = 1.1, most_arithmetic_of_slow_kernels = most_arithmetic / 2;
 
 struct Prediction {
@@ -62,23 +62,24 @@ struct Prediction {
   double arithmetic;  ///< time of the computation, relative to that of the copies
 };
 
-/// For panels that are not considered.
+/// The prediction for panels that are unsuitable.
 constexpr Prediction unsuitable{0, std::numeric_limits<double>::infinity()};
 
-/// Panels need measured column rates, the reason for using them, and GPUs with about equal loads. With more than two
-/// GPUs, tiles are faster, because each panel of A would have to be passed on between the GPUs.
+/// Panels need measured rates of columns, because these are the reason to use panels, and GPUs with about equal loads.
+/// On more than two GPUs, tiles are faster, because each panel of A would have to be passed on between the GPUs.
 bool possible(const MachineModel& machine) {
   return machine.has_owners() && machine.gpus_alike && machine.gpus <= 2 && !machine.rates.column.empty();
 }
 
-/// The leading dimension of a panel on a GPU is its height. Kernels may be slower if columns are not aligned.
+/// Whether columns are aligned on a GPU, where the leading dimension of a panel is its height. Kernels may be slower if
+/// they are not.
 bool aligned(const MachineModel& machine, Index rows) {
   return static_cast<Index>(machine.element_size) * rows % 16 == 0;
 }
 
-/// The panels of C, `rows` high, with the shortest predicted time.
-/// @param inputs   bytes of A and B on each GPU, as a function of the number of columns of C that it owns
-///                 (an upper bound if GPUs share rows, which are then more than twice as many as columns)
+/// The panels of C with the shortest predicted time, for panels `rows` high.
+/// @param inputs   bytes of A and B on each GPU, as a function of the number of columns of C that the GPU owns. An
+///                 upper bound if GPUs own rows, of which there are then more than twice as many as columns
 /// @param predict  a function of the tile, which may set its `panels`
 template <typename Inputs, typename Predict>
 std::optional<ChosenTiles> best_of(const MachineModel& machine, Index m, Index rows, Index n, Index k, Inputs inputs,
@@ -110,7 +111,7 @@ std::optional<ChosenTiles> best_of(const MachineModel& machine, Index m, Index r
   return best;
 }
 
-/// The chunks of k in a tile of B: all of them, unless the tile would be taller than copies need.
+/// The number of chunks of k in a tile of B: all of them, unless the tile would be taller than copies need.
 Index chunks_in_a_tile(Index k, const ChosenTiles& tile) {
   return std::min(divide_up(k, tile.k), std::max<Index>(1, tallest_panel / tile.k));
 }
@@ -139,9 +140,9 @@ Prediction predict(const MachineModel& machine, Index m, Index n, Index k, const
   return {std::max(in, begin + rest) + end, (begin + rest) / in};
 }
 
-/// The same for a product that uses each chunk of its inputs for all of C while the next chunk arrives. C arrives after
-/// the last chunk. No sum is complete before the last chunk, so C leaves only then.
-/// @param task    average seconds to add one chunk to a panel of C
+/// Predicts a product that uses each chunk of its inputs for all of C while the next chunk arrives. C arrives after the
+/// last chunk, and no part of it leaves earlier, because no sum is complete before the last chunk.
+/// @param task    average time to add one chunk to a panel of C [s]
 /// @param inputs  elements in a column of all inputs
 /// @param rows    average number of rows copied per column of C
 Prediction predict_chunks(const MachineModel& machine, const ChosenTiles& tile, double task, Index inputs, Index n,
@@ -159,33 +160,33 @@ Prediction predict_chunks(const MachineModel& machine, const ChosenTiles& tile, 
   return {std::max(in, computed - chunk + c * cost) + end, computed / in};
 }
 
-/// A Bᵀ
+/// Predicts A Bᵀ.
 Prediction predict_transposed(const MachineModel& machine, Index m, Index n, Index k, const ChosenTiles& tile) {
   const double rows = min(tile.m, m), columns = min(tile.n, n), depth = min(tile.k, k);
   const double task = task_seconds(machine, machine.flops_per_multiply_add * rows * columns * depth);
   return predict_chunks(machine, tile, task, m + n, n, k, rows);
 }
 
-/// syrk and syr2k
+/// Predicts syrk and syr2k.
 Prediction predict_update(const MachineModel& machine, Index n, Index k, int products, const ChosenTiles& tile) {
   const double columns = min(tile.n, n), depth = min(tile.k, k), rows = (static_cast<double>(n) + columns) / 2;
   const double task = task_seconds(machine, products * machine.flops_per_multiply_add * rows * columns * depth);
   return predict_chunks(machine, tile, task, products * n, n, k, rows);
 }
 
-/// If a triangle is the result or an input, panels are used only in double precision, where measurements showed a gain.
+/// If the result or an input is a triangle, panels are used only in double precision, where measurements showed a gain.
 bool double_precision(const MachineModel& machine) {
   const bool is_complex = machine.flops_per_multiply_add == flops_per_multiply_add<std::complex<double>>;
   return machine.element_size == (is_complex ? sizeof(std::complex<double>) : sizeof(double));
 }
 
-/// The widest panels of a result, if a triangle is the result or an input.
+/// The maximum width of panels if the result or an input is a triangle.
 constexpr Index widest_with_triangle = 1024;
 
-/// Cost of each step in addition to a task [s], for trmm and symm, and for trsm, which has more kernels.
+/// The time of each step in addition to its task [s], for trmm and symm, and for trsm, which runs more kernels.
 constexpr double step_overhead = 40e-6, step_overhead_of_trsm = 60e-6;
 
-/// Additional time of trsm per row, compared with trmm [s]: it waits for the inverses of diagonal blocks.
+/// The time per row by which trsm exceeds trmm [s], because it waits for the inverses of diagonal blocks.
 constexpr double inversion = 0.2e-6;
 
 /// symm, trmm and trsm, with a stored triangle of A on the left.
@@ -193,10 +194,10 @@ struct WithTriangle {
   Index order, columns;
   bool symmetric, inverse;
 
-  /// Panels that arrive for each panel of the result. trmm and trsm have only one matrix besides A.
+  /// The number of panels that arrive for each panel of the result. trmm and trsm have only one matrix besides A.
   double inputs() const { return symmetric ? 2 : 1; }
 
-  /// Seconds of all steps of one panel of the result.
+  /// The time of all steps for one panel of the result [s].
   double of_panel(const MachineModel& machine, const ChosenTiles& tile) const {
     const double width = min(tile.n, columns), depth = min(tile.k, order);
     double seconds = 0;
@@ -210,9 +211,9 @@ struct WithTriangle {
   }
 };
 
-/// All of A arrives together with the first panels. If the links are the limit, only the last panel is computed after
-/// the last copy; otherwise the GPU computes continuously after the start. Sets the number of panels that start while A
-/// arrives.
+/// Predicts the time if all of A arrives together with the first panels. If the links are the bottleneck, only the last
+/// panel is computed after the last copy; otherwise the GPU computes continuously after the start. Sets the number of
+/// panels that start while A arrives.
 /// @return  whether panels may be faster than tiles
 bool predict_with_triangle(const MachineModel& machine, const WithTriangle& call, ChosenTiles& tile) {
   const auto n = static_cast<double>(call.order);
@@ -311,7 +312,7 @@ std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Ind
   if (n > tallest_panel || !double_precision(machine)) return {};
   const int count = products(what);
   const auto inputs = [&](Index /*columns*/) { return count * machine.bytes(n, k); };
-  // With narrow panels, more panels are still being copied at the end. Longer chunks were slower.
+  // Narrow panels leave more copies for the end. Longer chunks were slower.
   const bool wide = divide_up(n, widest_with_triangle) >= fewest_panels * machine.gpus;
   const Index widest = wide ? widest_with_triangle : widest_with_triangle / 2;
   auto best = best_of(machine, n, n, n, k, inputs, [&](const ChosenTiles& tile) {

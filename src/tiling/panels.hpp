@@ -10,31 +10,31 @@
 
 namespace tessera::detail {
 
-/// The fastest tall panels for a product of an m×k and a k×n matrix, neither of them transposed. Empty unless there are
-/// one or two GPUs of one kind, with owners, whose memory holds the operands and a second C. Also empty if C is too low
-/// or too narrow to be divided into panels, or if arithmetic is the limit.
+/// The fastest tall panels for a product of an m×k and a k×n matrix, both not transposed. Empty unless there are one or
+/// two GPUs of one kind, which own the tiles, and whose memory holds the operands and a second C. Also empty if C is
+/// too low or too narrow to be divided into panels, or if arithmetic is the bottleneck.
 std::optional<ChosenTiles> choose_panels(const MachineModel& machine, Index m, Index n, Index k);
 
-/// The same for a product of an m×k matrix and the transpose of an n×k matrix.
+/// The fastest panels for a product of an m×k matrix and the transpose of an n×k matrix.
 std::optional<ChosenTiles> choose_panels_transposed(const MachineModel& machine, Index m, Index n, Index k);
 
-/// The same for an update of one triangle of an n×n matrix by n×k factors, not transposed (syrk, syr2k).
+/// The fastest panels for an update of one triangle of an n×n matrix by n×k factors, not transposed (syrk, syr2k).
 /// @param what  not a product
 std::optional<ChosenTiles> choose_update_panels(const MachineModel& machine, Index n, Index k, TriangleOf what);
 
-/// The same for a non-transposed triangular matrix of this order on the left of an order×columns matrix: the panels of
-/// B, `tile.m` = order, and those of A, `tile.k` wide.
+/// The fastest panels for a triangular matrix, not transposed, on the left of an order×columns matrix. `tile.m` = order
+/// describes the panels of B, and `tile.k` is the width of the panels of A.
 /// @param inverse  true: trsm; false: trmm
 std::optional<ChosenTiles> choose_triangular_panels(const MachineModel& machine, bool inverse, Index order,
                                                     Index columns);
 
-/// The same for a symmetric matrix of this order on the left of an order×columns matrix.
+/// The fastest panels for a symmetric matrix on the left of an order×columns matrix.
 std::optional<ChosenTiles> choose_symmetric_panels(const MachineModel& machine, Index order, Index columns);
 
 inline constexpr double clearly_faster = 0.95;
 
-/// Panels if their predicted time is clearly shorter, otherwise tiles.
-/// @param least_advantage  the maximum time of panels, relative to that of tiles, for which panels are chosen
+/// Returns panels if their predicted time is clearly shorter, otherwise tiles.
+/// @param least_advantage  the maximum ratio between the times of panels and of tiles for which panels are chosen
 ChosenTiles faster(const MachineModel& machine, const ChosenTiles& tiles, const std::optional<ChosenTiles>& panels,
                    double least_advantage = clearly_faster);
 

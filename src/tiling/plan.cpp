@@ -36,8 +36,8 @@ Plan plan_of_sums(const MachineModel& machine, TileExtents tile, Index tiles, In
   return plan;
 }
 
-/// Copies are the limit of a matrix that is much taller than wide. Its panels leave while later ones arrive, so that
-/// only the time of one panel is added. The width is a multiple of that of a warp.
+/// The maximum width of a panel. For a matrix that is much taller than wide, copies are the bottleneck: panels leave
+/// while later ones arrive, so only the time of one panel is added. The width is a multiple of a warp's.
 Index widest_qr_panel(Index m, Index n) {
   constexpr Index panels = 8, warp = 32;
   if (!is_tall_for_qr(m, n)) return n;
@@ -90,7 +90,7 @@ Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtent
   plan.grid = {1, gpus};
   const double room = most_of_memory * machine.gpu_memory * gpus;
   plan.load_first = machine.gpu_memory <= 0 || model.bytes(m, n) <= room;
-  // Out of core, half of the memory is for the panels that are updated together.
+  // Out of core, the panels that are updated together get half of the memory.
   if (!plan.load_first) plan.together = std::max<Index>(1, static_cast<Index>(room / 2 / model.bytes(m, tile.n)));
   return plan;
 }
@@ -99,16 +99,16 @@ Plan plan_lu(const Machine& machine, char type, Index m, Index n, int gpus) {
   auto model = machine_model(machine, type);
   if (gpus > 0) model.gpus = gpus;
   const auto chosen = choose_lu_panel(model, m, std::min(m, n), machine.tile);
-  require_room(machine, 2 * model.bytes(m, std::min(chosen.n, n)));  // a panel updates another
+  require_room(machine, 2 * model.bytes(m, std::min(chosen.n, n)));  // one panel updates another
   auto plan = with_choice(plan_panels(machine, type, m, n, {chosen.m, chosen.n, chosen.k}, gpus), chosen);
-  // Out of core, all rows of a panel become final together.
+  // Out of core, all rows of a panel become final at the same time.
   if (!plan.load_first) plan.tile.m = std::max<Index>(1, m);
   return plan;
 }
 
 Plan plan_qr(const Machine& machine, char type, Index m, Index n) {
-  // Half as wide as for LU, because the work for the block of a panel grows with its width without being part of the
-  // result.
+  // Panels are half as wide as for LU, because the work for a panel's block grows with its width and does not
+  // contribute to the result.
   constexpr Index least = 256;
   auto plan = plan_lu(machine, type, m, n);
   if (machine.tile == 0 && machine.gpu_count() > 0)

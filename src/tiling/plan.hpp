@@ -13,42 +13,41 @@
 
 namespace tessera::detail {
 
-/// How a call is cut into tasks. The plan is chosen once per call. The routines cut their matrices by it, the loops of
-/// src/algorithms follow it, and tessera-info prints it.
+/// How a call is cut into tasks. The plan is chosen once per call. The routines cut their matrices according to it, the
+/// loops of src/algorithms follow it, and tessera-info prints it.
 struct Plan {
   TileExtents tile = {};  ///< rows and columns of a tile of C, and the length of a chunk of k [elements]
   EdgeTiles at_the_edges = EdgeTiles::Ragged;  ///< how the last tiles in each dimension are cut
   Index k = 0;                                 ///< length of the sum for each element of C
   Index terms = 1;                             ///< number of chunks of k, and thus of tasks that add to a tile of C
-  Index sums = 1;                              ///< partial sums into which these are divided for each tile
-  Block block = {};                            ///< tiles of C that are computed together
-  Panels panels = {};                          ///< how tiles are copied if C is computed in tall panels
-  Index for_cores = 0;                         ///< number of tiles of C that cores compute
+  Index sums = 1;                    ///< number of partial sums into which these chunks are divided, for each tile
+  Block block = {};                  ///< tiles of C that are computed together
+  Panels panels = {};                ///< how tiles are copied if C is computed in tall panels
+  Index for_cores = 0;               ///< number of tiles of C that cores compute
   LastTiles columns_for_cores = {};  ///< for a triangular matrix: the tile columns of X (see Sweep) that cores compute
   int gpus = 0;                      ///< number of GPUs that take part, counted from the first; 0: all
   OwnerGrid grid = {};               ///< the GPUs that own the tiles of C; 1×1 without owners
-  Index together = 0;                ///< number of panels of a factorization that are updated together by an earlier
-                                     ///< one
+  Index together = 0;                ///< number of panels of a factorization that an earlier panel updates together
   bool load_first = false;           ///< whether all tiles of a factorization fit the GPUs and are loaded at the start
-  double seconds = 0;                ///< predicted for the call; 0: not predicted, because the tiles were given
+  double seconds = 0;                ///< predicted time of the call; 0: no prediction, because the tiles were given
   std::string reason = {};           ///< a sentence for tessera-info; empty if the tiles were given
 
   /// Whether cores compute a part of the result.
   bool has_cores() const noexcept { return for_cores > 0 || columns_for_cores.count > 0; }
 
-  /// The mean extents of a task: chunks may be shorter than `tile.k`.
+  /// The mean extents of a task. They differ from `tile` if chunks are shorter than `tile.k`.
   TileExtents task() const { return {tile.m, tile.n, divide_up(k, terms)}; }
 };
 
-// Plans for the routines on pointers. The tiles have the shortest predicted time, unless `Machine::tile` is set. The
-// type of the elements is s, d, c or z.
+// Plans for the routines on pointers. Tiles have the shortest predicted time, unless `Machine::tile` is set. The
+// element type is s, d, c or z.
 
-/// Chooses how edges are cut. One GPU computes two tiles of equal height faster than a full and a low one. On several
-/// GPUs, even edges would unbalance the grid. Tiles for CPU workers are already chosen such that the last one is hardly
-/// smaller.
+/// How the edges of products are cut. A single GPU computes two tiles of equal height faster than a full tile and a low
+/// one. On several GPUs, even edges would unbalance the grid. Tiles for CPU workers are chosen such that the last one
+/// is hardly smaller.
 EdgeTiles edges_of_products(const Machine& machine);
 
-/// A plan for an m×n matrix that is factorized by LU, in panels.
+/// A plan for LU operations on an m×n matrix in panels.
 /// @param gpus  number of GPUs that take part; 0: all
 Plan plan_lu(const Machine& machine, char type, Index m, Index n, int gpus = 0);
 
@@ -57,7 +56,7 @@ constexpr bool is_tall_for_qr(Index m, Index n) { return m / 64 >= n; }
 /// A plan for the QR factorization of an m×n matrix, in panels of full height, and for products with its factor.
 Plan plan_qr(const Machine& machine, char type, Index m, Index n);
 
-// Plans for the routines on matrices, which already have tiles.
+// Plans for the routines on matrices, whose tiles are given.
 
 /// A plan for sums of k terms.
 /// @param tiles  number of tiles of C to compute
@@ -76,7 +75,7 @@ Plan plan_tiles(const Machine& machine, Index tile, int gpus = 0);
 /// @param gpus  number of GPUs that take part; 0: all
 Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtents tile, int gpus = 0);
 
-/// Tile size for a matrix registered without one: `Machine::tile` if it is set.
+/// The tile size for a matrix that the program registers without one: `Machine::tile`, or if it is not set, a choice.
 Index default_tile(const Machine& machine, char type);
 
 }  // namespace tessera::detail

@@ -8,7 +8,7 @@
 /// Shared parts of all plans.
 namespace tessera::detail {
 
-/// @param type  of the elements: s, d, c or z
+/// @param type  letter of the elements: s, d, c or z
 inline MachineModel machine_model(const Machine& machine, char type) {
   MachineModel model{.rates = machine_rates(machine, type),
                      .cpu_workers = machine.cpu_workers,
@@ -24,10 +24,10 @@ inline MachineModel machine_model(const Machine& machine, char type) {
   return model;
 }
 
-/// Refuses a requested tile size if a task would not fit into the memory of a GPU: it would wait forever.
+/// Refuses a requested tile size if a task would not fit into the memory of a GPU, where it would wait forever.
 /// @param tiles  bytes of all tiles that a task uses
 void require_room(const Machine& machine, double tiles);
-/// The same for a product of tiles. Tiles at the edges of small matrices are smaller.
+/// Does the same for a product of tiles. Tiles at the edges of small matrices are smaller.
 void require_room(const Machine& machine, const MachineModel& model, TileExtents tile, Index m, Index n, Index k);
 
 inline Plan with_choice(Plan plan, const ChosenTiles& chosen) {
@@ -37,10 +37,10 @@ inline Plan with_choice(Plan plan, const ChosenTiles& chosen) {
 }
 
 /// Completes the plan of a sum.
-/// @param tiles  of the result that are computed
+/// @param tiles  number of tiles of the result that are computed
 Plan plan_chosen(const MachineModel& machine, const ChosenTiles& chosen, Index tiles, Index k);
 
-/// The plan with a part of the result for cores, if it is faster than the plan without.
+/// The plan in which cores compute a part of the result if that is faster, otherwise the plan without cores.
 /// @param planned  (const MachineModel&): the plan on a machine
 /// @param least    minimum advantage
 template <typename Planned>

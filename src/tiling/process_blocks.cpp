@@ -17,9 +17,10 @@ namespace {
 constexpr double most_for_result = 0.75;
 /// The fraction of a process's free memory that copies of other processes' tiles may fill.
 constexpr double most_for_copies = 0.5;
-/// Look-ahead if all of C is one block, and otherwise.
+/// The look-ahead in chunks, if all of C is one block, and if it is not.
 constexpr Index ahead_of_whole = 1, ahead_of_blocks = 2;
-/// The minimum look-ahead in terms of the sum.
+/// The minimum look-ahead in terms of the sum. It is at least the number of rows and of columns of processes, so that
+/// the terms that may be sent are spread over all processes.
 constexpr Index least_terms_ahead = 3;
 
 double limit(double bytes) { return bytes > 0 ? bytes : std::numeric_limits<double>::infinity(); }
@@ -28,15 +29,16 @@ Index whole_tiles(double count, Index most) {
   return count >= static_cast<double>(most) ? most : std::max<Index>(1, static_cast<Index>(count));
 }
 
-/// The largest divisor of `terms` up to `most`. If that is less than half of `most`, parts of about equal size instead.
+/// The largest divisor of `terms` that is at most `most`. If it is less than half of `most`, the size of about equal
+/// parts.
 Index chunk_of(Index terms, Index most) {
   Index divisor = most;
   while (terms % divisor != 0) divisor--;
   return 2 * divisor >= most ? divisor : divide_up(terms, divide_up(terms, most));
 }
 
-/// Parts of about equal size, none larger than `most`; rounded up to a multiple of `unit` if that is still small
-/// enough.
+/// The size of about equal parts that are at most `most`; rounded up to a multiple of `unit` unless that exceeds
+/// `most`.
 Index even_part(Index whole, Index most, Index unit) {
   const Index even = divide_up(whole, divide_up(whole, most)), rounded = divide_up(even, unit) * unit;
   return rounded <= most ? rounded : even;
@@ -51,19 +53,19 @@ std::vector<DealtColumns::Part> parts(int gpus, Index rows, Index columns) {
   return all;
 }
 
-/// Bytes that a GPU reads for a term.
+/// The bytes that a GPU reads for one term.
 double bytes_of_term(const DealtColumns::Part& part, const TiledProduct& product) {
   return bytes(part.rows, product.a) + bytes(part.columns, product.b);
 }
 
-/// The number of (process, block) pairs with this many rows, or columns, of tiles.
+/// The number of (process, block) pairs with a given number of rows, or columns, of tiles.
 struct Extent {
   Index tiles;
   double pairs;
 };
 using Extents = std::vector<Extent>;
 
-/// For blocks with `block` tiles per process.
+/// The extents of blocks with `block` tiles per process.
 Extents extents(Index whole, Index processes, Index block) {
   const Index most = block * processes, full = whole / most, last = whole % most, more = last % processes;
   return {{block, static_cast<double>(full * processes)},
@@ -71,12 +73,12 @@ Extents extents(Index whole, Index processes, Index block) {
           {last / processes, static_cast<double>(last > 0 ? processes - more : 0)}};
 }
 
-/// Tiles that GPUs read.
+/// The numbers of tiles that GPUs read.
 struct Inputs {
   double a = 0, b = 0;
 };
 
-/// The inputs of all GPUs of all processes for a term, in blocks of these extents.
+/// The inputs that all GPUs of all processes read for a term, for blocks of these extents.
 Inputs inputs_of_term(int gpus, const Extents& rows, const Extents& columns) {
   Inputs all;
   for (const auto& x : rows)
@@ -90,7 +92,7 @@ Inputs inputs_of_term(int gpus, const Extents& rows, const Extents& columns) {
   return all;
 }
 
-/// The case of the paper whose conditions hold for each GPU's part of a block.
+/// The case of the paper whose conditions each GPU's part of a block fulfils.
 char memory_case(double memory, int gpus, const ProcessModel& processes, const TiledProduct& product,
                  const ProcessBlocks& blocks) {
   const double rows_of_a = bytes(product.mt * product.kt, product.a) / processes.p,
@@ -108,7 +110,7 @@ char memory_case(double memory, int gpus, const ProcessModel& processes, const T
   return memory_case;
 }
 
-/// The bytes of A and B that a GPU loads in the paper's model.
+/// The bytes of A and B that a GPU loads according to the paper's model.
 double even_inputs(double memory, double gpus, const ProcessModel& processes, const TiledProduct& product,
                    const ProcessBlocks& blocks) {
   const double rows_of_a = bytes(product.mt * product.kt, product.a) / processes.p,
@@ -153,17 +155,25 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
   const double matrices = (bytes(product.mt * product.kt, product.a) + bytes(product.kt * product.nt, product.b) +
                            bytes(product.mt * product.nt, product.c)) /
                           (processes.p * processes.q);
-  const double foreign = b * (1 - 1.0 / processes.q) * product.a + c * (1 - 1.0 / processes.p) * product.b;
+  const double for_copies = most_for_copies * std::max(0.0, limit(processes.host_memory) - matrices);
+  // Copies of a term from other processes, for so many rows and columns of tiles of C.
+  const auto copies = [&](double of_rows, double of_columns) {
+    return of_rows * (1 - 1.0 / processes.q) * product.a + of_columns * (1 - 1.0 / processes.p) * product.b;
+  };
+  const bool all_fit =
+      static_cast<double>(terms) * copies(static_cast<double>(rows), static_cast<double>(columns)) <= for_copies;
+  blocks.holds_back = wanted.holds_back.value_or(!all_fit || wanted.chunk > 0 || wanted.ahead > 0);
   // The number of terms whose copies fit a process: those of the current chunk, and of the look-ahead.
-  const double copied =
-                   most_for_copies * std::max(0.0, limit(processes.host_memory) - matrices) / std::max(foreign, 1.0),
-               on_host = copied / static_cast<double>(blocks.ahead + 1);
+  const double copied = for_copies / std::max(copies(b, c), 1.0),
+               on_host = blocks.holds_back ? copied / static_cast<double>(blocks.ahead + 1) : limit(0);
   blocks.chunk = wanted.chunk > 0 ? std::min(wanted.chunk, terms)
                                   : chunk_of(terms, whole_tiles(std::max(0.0, std::min(on_gpu, on_host)), terms));
   blocks.chunks = divide_up(terms, blocks.chunk);
-  if (wanted.ahead == 0)
-    blocks.ahead = std::max(blocks.ahead, std::min(divide_up(least_terms_ahead, blocks.chunk),
-                                                   whole_tiles(copied, terms) / blocks.chunk - 1));
+  if (wanted.ahead == 0) {
+    const auto least = std::max<Index>({least_terms_ahead, processes.p, processes.q});
+    blocks.ahead =
+        std::max(blocks.ahead, std::min(divide_up(least, blocks.chunk), whole_tiles(copied, terms) / blocks.chunk - 1));
+  }
   return blocks;
 }
 
@@ -171,11 +181,12 @@ ProcessLoads predicted_loads(const ProcessModel& processes, const TiledProduct& 
   const int gpus = std::max(processes.gpus, 1);
   const double p = processes.p, q = processes.q, all_gpus = p * q * gpus;
   const double memory = limit(processes.gpus > 0 ? processes.gpu_memory : 0);
-  // The fractions of the tiles of A, and of B, that a process receives from others.
+  // The fraction of the tiles of A, and of B, that a process receives from others.
   const double from_row = 1 - 1 / q, from_column = 1 - 1 / p;
   ProcessLoads loads;
-  loads.received = static_cast<double>(blocks.across) * bytes(product.mt * product.kt, product.a) / p * from_row +
-                   static_cast<double>(blocks.down) * bytes(product.kt * product.nt, product.b) / q * from_column;
+  const auto times = [](bool returns, Index blocks_of_c) { return returns ? static_cast<double>(blocks_of_c) : 1; };
+  loads.received = times(blocks.a_returns(), blocks.across) * bytes(product.mt * product.kt, product.a) / p * from_row +
+                   times(blocks.b_returns(), blocks.down) * bytes(product.kt * product.nt, product.b) / q * from_column;
   loads.memory_case = memory_case(memory, gpus, processes, product, blocks);
   loads.even_inputs = even_inputs(memory, gpus, processes, product, blocks);
   loads.result = bytes(product.mt * product.nt, product.c) / all_gpus;
@@ -186,7 +197,7 @@ ProcessLoads predicted_loads(const ProcessModel& processes, const TiledProduct& 
   const auto rows = extents(product.mt, processes.p, blocks.rows),
              columns = extents(product.nt, processes.q, blocks.columns);
   auto read = inputs_of_term(gpus, rows, columns);
-  // Tiles that stay on a GPU are read once for all blocks, except those that the process receives again.
+  // A tile that stays on a GPU is read once for all blocks, unless the process receives it again.
   if (loads.memory_case == 'a') {
     const double once = inputs_of_term(gpus, rows, of_first(product.nt, processes.q, blocks.columns)).a;
     read.a = once + (blocks.a_returns() ? from_row : 0) * (read.a - once);

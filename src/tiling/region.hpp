@@ -31,10 +31,10 @@ struct Region {
   /// Whether only a part of tile (i, j) is computed.
   constexpr bool on_diagonal(Index i, Index j) const { return part != Part::All && i == j / across; }
 
-  /// The row, within its tile, at which the diagonal enters tile column j. Tiles are `width` columns wide.
+  /// The row, within its tile, at which the diagonal enters tile column j. Tiles have `width` columns.
   constexpr int first_row(Index j, Index width) const { return static_cast<int>(j % across * width); }
 
-  /// Work on tile (i, j): the size of its computed part, assuming a full tile of nb columns. Unit: nb²/2 elements.
+  /// The work on tile (i, j): the size of its computed part, as for a full tile of nb columns. Unit: nb²/2 elements.
   constexpr Index work(Index i, Index j) const {
     if (!contains(i, j)) return 0;
     if (!on_diagonal(i, j)) return 2 * across;

@@ -7,7 +7,7 @@
 
 namespace tessera::detail {
 
-/// The most tiles that a panel of an LU factorization may have. Kernels get their addresses as an argument.
+/// The maximum number of tiles in a panel of an LU factorization. Kernels receive the tiles' addresses as an argument.
 inline constexpr Index most_tiles_of_panel = 128;
 
 constexpr Index divide_up(Index a, Index b) { return (a + b - 1) / b; }

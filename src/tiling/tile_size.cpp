@@ -11,7 +11,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// Converts tiles chosen for A on the left of the transposed problem, if A is on the right.
+/// If A is on the right, converts the tiles chosen for the transposed problem, where A is on the left.
 ChosenTiles transposed_if_right(Side side, ChosenTiles tiles) {
   if (side == Side::Right) std::swap(tiles.m, tiles.n);
   return tiles;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice of square tiles for a factorization without pivoting, Cholesky or LU, on CPU workers or on GPUs.
+// Chooses square tiles for a factorization without pivoting, Cholesky or LU, on CPU workers or on GPUs.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -31,25 +31,25 @@ struct Factorization {
     };
     const double t = count(order(), tile);
     if (symmetric) return {std::max(0.0, t * (t - 1) * (t - 2) / 6), t * (t - 1) / 2, t * (t - 1) / 2, t};
-    // Step k multiplies (rows - k - 1) tiles by (columns - k - 1), and solves with as many.
+    // Step k multiplies (rows - k - 1) tiles by (columns - k - 1) tiles, and solves with the same tiles.
     const double rows = count(m, tile), columns = count(n, tile);
     const double others = rows + columns - 2, steps = t * (t - 1) / 2;
     const double products = t * (rows - 1) * (columns - 1) - steps * others + steps * (2 * t - 1) / 3;
     return {products, 0, t * others - 2 * steps, t};
   }
   double bytes(const MachineModel& machine) const { return machine.bytes(m, n) / (symmetric ? 2 : 1); }
-  /// The arithmetic on a diagonal tile, relative to a product of that order.
+  /// The arithmetic on a diagonal tile, relative to a product of the same order.
   double panel_work() const { return symmetric ? 1.0 / 6 : 1.0 / 3; }
-  /// Seconds per row of a tile that its factorization takes.
+  /// The time of factorizing a tile, per row [s].
   double gpu_panel_row() const { return symmetric ? 0.45e-6 : 0.8e-6; }
-  /// Seconds to invert the diagonal blocks of one factor: as long as a few products of that order.
+  /// The time to invert the diagonal blocks of one factor [s], which is that of a few products of the same order.
   double gpu_panel() const { return symmetric ? 0.15e-3 : 0.3e-3; }
 };
 
-/// The sum of the arithmetic and the panels, or the transfers, or the chain of panels, whichever is longest. One GPU
-/// cannot overlap a panel with anything. In the chain, each panel waits for the one before.
+/// The maximum of: the sum of the arithmetic and the panels; the transfers; the chain of panels, each of which waits
+/// for the previous one. One GPU cannot overlap a panel with anything.
 double predict_on_gpus(const MachineModel& machine, const Factorization& what, Index tile) {
-  // With several GPUs, the balance depends on the number of tiles, so small edges count as whole tiles.
+  // With several GPUs, the balance depends on the number of tiles, so small tiles at the edges count fully.
   const auto tasks = what.tasks(tile, machine.gpus == 1);
   const double rows = min(tile, what.order()), flops = machine.flops_per_multiply_add * rows * rows * rows;
   const double product = task_seconds(machine, flops), half = task_seconds(machine, flops / 2);
@@ -60,16 +60,16 @@ double predict_on_gpus(const MachineModel& machine, const Factorization& what, I
   const double bytes = what.bytes(machine) / machine.gpus;
   const double cost = copy_cost(machine, rows, busy_part(machine, compute, bytes));
   const double transfers = bytes * cost, one_tile = machine.bytes(tile, tile) * cost;
-  // The first column arrives while there is little to compute.
+  // The first column arrives before there is much to compute.
   const double start = machine.bytes(what.m, std::min(tile, what.n)) / machine.gpus * cost / 2;
   return std::max({compute, transfers, chain}) + std::min(compute, transfers) / 8 + start + one_tile;
 }
 
-/// The rate at which OpenBLAS factorizes a tile, relative to that of products.
+/// The rate at which OpenBLAS factorizes a tile, relative to its rate for products.
 constexpr double cpu_panel_rate = 0.6;
 constexpr double cpu_submission = 10e-6;
 
-/// Time to pack the operands of a product, relative to the arithmetic: this number divided by the order of the tile.
+/// The time to pack the operands of a product, relative to the arithmetic, times the order of the tile.
 constexpr double cpu_packing = 80;
 
 double predict_on_cpus(const MachineModel& machine, const Factorization& what, Index tile) {
@@ -81,12 +81,12 @@ double predict_on_cpus(const MachineModel& machine, const Factorization& what, I
   const double compute =
       (tasks.products * seconds(flops) + (tasks.updates + tasks.solves) * half + tasks.panels * panel) /
       machine.cpu_workers;
-  // At the end there are fewer tiles than workers, for as many steps as there are workers.
+  // In the last steps, as many as there are workers, there are fewer tiles than workers.
   const double chain = panel + 2 * half;
   return std::max(compute, tasks.panels * chain) + std::min<double>(machine.cpu_workers, tasks.panels) * chain / 2;
 }
 
-/// Whether a GPU has room for the tiles of two products, and of those fetched for the next ones.
+/// Whether a GPU has room for the tiles of two products, and for the tiles fetched for the next ones.
 bool tile_fits(const MachineModel& machine, Index tile) {
   constexpr double least_room = 8;
   const double bytes = machine.bytes(tile, tile);

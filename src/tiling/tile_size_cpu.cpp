@@ -12,13 +12,13 @@ namespace tessera::detail {
 
 namespace {
 
-constexpr Index most_elements = Index{1} << 31;  // per tile: StarPU multiplies its sizes in 32 bits
-constexpr Index largest_tile = Index{1} << 30;   // per dimension: the host BLAS takes sizes as int
+constexpr Index most_elements = Index{1} << 31;  // in a tile, because StarPU multiplies sizes in 32 bits
+constexpr Index largest_tile = Index{1} << 30;   // in a dimension, because the host BLAS takes sizes as int
 
-constexpr double submission = 10e-6;  // to submit and hand over a task [s]
+constexpr double submission = 10e-6;  // time to submit a task and hand it to a worker [s]
 constexpr double imbalance = 0.1;     // mean idle time of a worker at the end, in tasks
 
-constexpr Index grain = 16;  // kernels are faster on columns that start at whole vectors
+constexpr Index grain = 16;  // kernels are faster on columns of whole vectors
 
 /// The number of pieces, at most `most`, into which `whole` can be cut.
 Index most_pieces(Index whole, Index most) { return std::min(most, divide_up(whole, grain)); }
@@ -28,8 +28,8 @@ Index cut(Index whole, Index pieces) {
   return std::min({whole, divide_up(divide_up(whole, pieces), grain) * grain, largest_tile});
 }
 
-/// Time to pack one operand, relative to the arithmetic at the best rate. OpenBLAS packs both operands for each
-/// product: the time to pack op(B) is spread over the rows of the tile, that to pack op(A) over its columns.
+/// The time to pack one operand, relative to the arithmetic at the best rate. OpenBLAS packs both operands for each
+/// product: the time to pack op(B) is spread over the rows of the tile, and the time to pack op(A) over its columns.
 /// @param length  rows or columns at which packing takes as long as the arithmetic, fitted to OpenBLAS. Small matrices,
 ///                which fit into a cache, deviate from the fit
 /// @param tile    rows or columns of the tile
@@ -40,7 +40,7 @@ double packing(double length, Index tile, Index whole) {
   return length / (stretch * static_cast<double>(std::min(tile, whole)));
 }
 
-/// Seconds of a product of k terms that computes a tile_m×tile_n tile of an m×n result.
+/// The time of a product with k terms that computes a tile_m×tile_n tile of an m×n result [s].
 double product_seconds(const MachineModel& machine, Index tile_m, Index tile_n, Index m, Index n, Index k) {
   constexpr double pack_b = 100, pack_a = 25;
   const auto rows = static_cast<double>(std::min(m, tile_m)), columns = static_cast<double>(std::min(n, tile_n));
@@ -48,14 +48,14 @@ double product_seconds(const MachineModel& machine, Index tile_m, Index tile_n, 
          (1 + packing(pack_b, tile_m, m) + packing(pack_a, tile_n, n));
 }
 
-/// Seconds to add one partial sum of a tile to another: two streams of reads and one of writes.
+/// The time to add one partial sum of a tile to another [s]. It reads two streams and writes one.
 double addition_seconds(const MachineModel& machine, Index tile_m, Index tile_n) {
   constexpr double bytes_per_second = 8e9;
   return 3 * machine.element_size * static_cast<double>(tile_m) * static_cast<double>(tile_n) / bytes_per_second;
 }
 
-/// The largest number of partial sums per tile to consider. More than one needs additional memory, which pays only if k
-/// is large compared with m and n. Otherwise the result is cut into more tiles instead.
+/// The maximum number of partial sums per tile to consider. More than one needs additional memory, which is worthwhile
+/// only if k is large compared with m and n. Otherwise the result is cut into more tiles instead.
 Index most_sums(const MachineModel& machine, Index tiles, Index m, Index n, Index k) {
   constexpr Index long_sum = 16;
   return k < long_sum * std::max(m, n) ? 1 : sums_per_tile(machine.cpu_workers, tiles, k);
@@ -118,8 +118,8 @@ ChosenTiles choose_triangle_for_cpus(const MachineModel& machine, Index n, Index
   const auto consider = [&](Index tile, Index tile_k, Index sums) {
     const Index rows = divide_up(n, tile), squares = rows * (rows - 1) / 2;
     const double task = products * product_seconds(machine, tile, tile, n, n, divide_up(k, sums));
-    // A diagonal tile is half a task, and full tasks run first. The busiest worker has either the mean load, or the
-    // largest number of full tasks that one worker gets, whichever is more. The unit is half a task.
+    // A diagonal tile is half a task, and full tasks run first. The load of the busiest worker is the mean load, or the
+    // largest number of full tasks of one worker if that is more. The unit is half a task.
     const Index halves = std::max(divide_up((2 * squares + rows) * sums, machine.cpu_workers),
                                   2 * divide_up(squares * sums, machine.cpu_workers));
     const double additions = static_cast<double>(sums - 1) * addition_seconds(machine, tile, tile);
@@ -155,7 +155,7 @@ ChosenTiles choose_sided_for_cpus(const MachineModel& machine, Side side, Index 
     if (rows == Rows::Independent) {  // a chain of `count` tasks for each tile of the result
       tasks = blocks * blocks * lines;
       seconds = (static_cast<double>(divide_up(count * columns, workers)) + imbalance) * blocks * product;
-    } else {  // the work divided by the workers, or the critical path through the rows of one column if that is longer
+    } else {  // the mean load of the workers, or the critical path through the rows of one column if that is longer
       tasks = blocks * (blocks + 1) / 2 * lines;
       const double column = blocks * blocks / 2 * product, path = (1.5 * blocks - 1) * product;
       const double shared = column * lines / static_cast<double>(workers);

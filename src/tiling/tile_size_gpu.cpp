@@ -19,7 +19,7 @@ namespace tessera::detail {
 
 namespace {
 
-/// The ratio of height to width up to which a kernel's time follows from its flops. Narrower tiles are slower.
+/// The ratio of height to width up to which the flops determine a kernel's time. Narrower tiles are slower.
 constexpr Index narrowest = 4;
 
 /// C (m×n) ← the sum of `products` products of op(A) (m×k) and op(B) (k×n), or one triangle of it.
@@ -41,8 +41,8 @@ bool in_core(const MachineModel& machine, const Product& p) {
   return machine.gpu_memory <= 0 || whole <= machine.gpu_memory;
 }
 
-/// How often A and B are copied to the GPUs in total. Out of core, this is once for each block of C, except for what is
-/// still there from the block before.
+/// How often A and B are copied to the GPUs in total. Out of core, they are copied once per block of C, except for the
+/// parts that remain from the previous block.
 struct Passes {
   double a = 1, b = 1;
   double blocks = 1;
@@ -58,9 +58,9 @@ Passes passes(const MachineModel& machine, const Product& p, TileExtents tile) {
   return {columns - (columns - 1) / (terms * rows), rows - (rows - 1) / terms, rows * columns};
 }
 
-/// Wide tiles slow down long calls on several GPUs: the GPUs reach their power limit, and lower their clocks more than
-/// with narrow tiles. All machines are assumed to behave this way. Out of core, copies dominate, and narrow tiles need
-/// more of them.
+/// The cost of wide tiles in long calls on several GPUs. The GPUs reach their power limit, and lower their clocks more
+/// than with narrow tiles. All machines are assumed to behave this way. Out of core, the cost is ignored: copies
+/// dominate, and narrow tiles need more of them.
 constexpr double wide_cost = 0.1, unlimited_for = 0.1;  // fraction of the time; seconds before the limit
 double slowed_down(const MachineModel& machine, TileExtents tile, double compute, bool in_core) {
   const bool wide = narrowest * tile.n > tile.m;
@@ -71,8 +71,8 @@ double slowed_down(const MachineModel& machine, TileExtents tile, double compute
 /// one tile's sum.
 constexpr double unequal_ends = 0.14;
 
-/// Predicted seconds. The arithmetic of the busiest GPU and the transfers overlap; the start and the end do not. At the
-/// start, the tiles of one product must arrive; at the end, one tile must be written back.
+/// The predicted time [s]. The arithmetic of the busiest GPU overlaps with the transfers. The start and the end do not:
+/// at the start, the tiles of one product must arrive; at the end, one tile must be written back.
 double predict(const MachineModel& machine, const Product& p, TileExtents tile) {
   const auto grid = owner_grid(machine.gpus);
   const auto mt = divide_up(p.m, tile.m), nt = divide_up(p.n, tile.n);
@@ -82,7 +82,7 @@ double predict(const MachineModel& machine, const Product& p, TileExtents tile) 
   const auto share = [&](Index whole, Index extent, int gpus) {
     return largest_share(whole, std::min(extent, whole), gpus, cost);
   };
-  // A diagonal tile of a triangle counts half. With several GPUs, the busiest one has no tiles at an edge. The last
+  // A diagonal tile of a triangle counts half. With several GPUs, the busiest GPU has no tiles at an edge. The last
   // column counts as a full one.
   const auto of_triangle = [&] {
     const double height = grid.size() > 1 ? 1 : share(p.m, tile.m, 1) / static_cast<double>(mt);
@@ -109,20 +109,21 @@ double predict(const MachineModel& machine, const Product& p, TileExtents tile) 
   const double in = of_each_gpu(a, b, c), last = m * n * c;
   // A diagonal tile of an update needs one tile of each input.
   const double first = p.update ? p.products * m * k * a : m * k * a + k * n * b;
-  // Out of core, each block of C waits for its first tiles. Empty blocks outside a triangle are also counted. Otherwise
-  // the tiles of syr2k would become too large.
+  // Out of core, each block of C waits for its first tiles. Empty blocks outside a triangle also count; otherwise the
+  // tiles of syr2k would be too large.
   const double blocks = again.blocks;
   const double apart = p.triangle && machine.gpus > 1 ? unequal_ends * sum : 0;
   return overlapped(compute, in) + blocks * first + last + apart + slowed_down(machine, tile, compute, blocks == 1);
 }
 
-/// Out of core, the height of tiles whose columns of doubles are copied at the full rate while the GPU computes. Copies
-/// are the limit there, so although tall tiles arrive later, they may be twice as large as others and twice as narrow.
+/// The height of tiles out of core, at which columns of doubles are copied at the full rate while the GPU computes.
+/// Copies are the bottleneck there. Although tall tiles arrive later, they may be twice as large as others and twice as
+/// narrow.
 constexpr Index tall_tile = 8192;
 bool is_tall(TileExtents tile) { return tile.m >= tall_tile; }
 
-/// The number of tiles of C per GPU below which tiles may be half as wide as `narrowest` allows. A GPU with too few
-/// tiles has nothing to compute while it waits for one, which is worse than slower kernels.
+/// The number of tiles of C per GPU below which tiles may be half as wide as `narrowest` allows. With too few tiles, a
+/// GPU has nothing to compute while it waits for one, which is worse than slower kernels.
 constexpr Index enough_tiles = 8;
 
 bool too_narrow(const MachineModel& machine, const Product& p, TileExtents tile) {
@@ -133,7 +134,7 @@ bool too_narrow(const MachineModel& machine, const Product& p, TileExtents tile)
 
 constexpr Index small_tile = 512;
 
-/// Whether a small result on several GPUs has so many tiles that their overhead exceeds the gain.
+/// Whether a small result on several GPUs has so many tiles that the overhead outweighs the gain.
 bool too_many(const MachineModel& machine, Index m, Index n, TileExtents tile) {
   const bool small = machine.gpus > 1 && std::min(m, n) >= 2 * small_tile && std::max(m, n) < 4 * small_tile;
   return small && tile.m <= small_tile && tile.n < small_tile;
@@ -141,14 +142,14 @@ bool too_many(const MachineModel& machine, Index m, Index n, TileExtents tile) {
 
 /// The shortest chunk of k. Chunks are at least as long as tiles of C are high, up to the largest candidate: with more
 /// chunks, each tile of C waits longer for its next task. In core, an update that would have eight or more chunks has
-/// chunks twice as long.
+/// chunks of twice this length.
 Index shortest_chunk(const MachineModel& machine, const Product& p, Index rows) {
   const bool twice = p.update && divide_up(p.k, rows) >= 8 && in_core(machine, p);
   return std::min(twice ? 2 * rows : rows, candidates.back());
 }
 
-/// The tile heights to compare. Out of core, low tiles are loaded more often than predicted, and their short columns
-/// are copied slowly throughout the call.
+/// The tile heights to compare. Out of core, the lowest heights are left out: low tiles are loaded more often than
+/// predicted, and their short columns are copied slowly throughout the call.
 std::vector<Index> heights(const MachineModel& machine, const Product& p) {
   constexpr Index high = 2048;
   std::vector<Index> all(candidates.begin(), candidates.end());
@@ -159,7 +160,7 @@ std::vector<Index> heights(const MachineModel& machine, const Product& p) {
   return all;
 }
 
-/// Whether a product may be one task of the only GPU, which has all operands. StarPU counts a tile's elements in 32
+/// Whether a product can be one task, on the only GPU, which has all operands. StarPU counts a tile's elements in 32
 /// bits.
 bool can_be_one_task(const MachineModel& machine, const Product& p) {
   const double element = machine.element_size, a = machine.bytes(p.m, p.k), b = machine.bytes(p.k, p.n),
@@ -168,8 +169,9 @@ bool can_be_one_task(const MachineModel& machine, const Product& p) {
          a + b + c <= machine.gpu_memory / 2;
 }
 
-/// The fastest tiles for which `possible` and `allowed` are true. Tiles that are not allowed are only compared. Tiles
-/// are wider than high only if B is stored transposed: the columns of its tiles are then as long as the tile is wide.
+/// The fastest tiles for which `possible` and `allowed` are true. Tiles that are not allowed are compared, but not
+/// chosen. Tiles are wider than high only if B is stored transposed, because the stored columns of its tiles are as
+/// long as the tile is wide.
 template <typename Possible, typename Allowed>
 ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, Possible possible, Allowed allowed) {
   ChosenTiles best;
@@ -210,7 +212,7 @@ ChosenTiles choose(const MachineModel& machine, const Product& p, Index fixed, P
   return best;
 }
 
-/// The tiles, with the limit of the links added to the reason. In core, C is one block.
+/// The tiles, with the limit of the links added to their reason. In core, C is one block.
 ChosenTiles with_bound(const MachineModel& machine, const Product& p, ChosenTiles tiles) {
   if (!machine.copies || std::min({p.m, p.n, p.k}) < 1) return tiles;
   Index m = p.m, n = p.n;
@@ -225,8 +227,8 @@ ChosenTiles with_bound(const MachineModel& machine, const Product& p, ChosenTile
 
 }  // namespace
 
-/// The maximum time of panels of a product, relative to that of tiles, for which panels are chosen. A panel with all
-/// rows of a matrix without padding is contiguous in memory, which the prediction ignores.
+/// The maximum ratio between the times of panels and of tiles for which panels of a product are chosen. It exceeds 1
+/// because a panel with all rows of a matrix without padding is contiguous in memory, which the prediction ignores.
 constexpr double contiguous_panels = 1.02;
 
 ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
@@ -241,8 +243,8 @@ ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stor
                              : faster(machine, tiles, choose_panels(machine, m, n, k), contiguous_panels));
 }
 
-/// The minimum number of tiles of a triangle per GPU, unless tiles are small. A GPU with fewer has nothing to compute
-/// while it waits for one. Of small tiles, fewer are better.
+/// The minimum number of tiles of a triangle per GPU, unless tiles are small. With fewer, a GPU has nothing to compute
+/// while it waits for a tile. Fewer small tiles are better.
 constexpr Index least_tiles = 2;
 
 ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed stored, Index n, Index k, TriangleOf what,
@@ -262,7 +264,7 @@ ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed sto
     return enough;
   });
   if (fixed > 0 || stored.a || !product.update) return tiles;
-  // Panels are faster than predicted, tiles slower.
+  // Panels are faster than predicted, and tiles are slower.
   return faster(machine, tiles, choose_update_panels(machine, n, k, what), 1.1);
 }
 

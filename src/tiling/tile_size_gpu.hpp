@@ -9,28 +9,28 @@
 #include "chosen_tiles.hpp"
 #include "machine_model.hpp"
 
-/// The choice of tiles for GPUs. The links must feed the GPUs, and the first and last copies do not overlap with
-/// computation.
+/// Chooses tiles for GPUs. The links must feed the GPUs, and the first and last copies do not overlap with computation.
 namespace tessera::detail {
 
 ChosenTiles choose_product_for_gpus(const MachineModel& machine, Transposed stored, Index m, Index n, Index k,
                                     Index fixed);
 
-/// C is one triangle of an n×n result.
+/// Tiles for one triangle of an n×n result.
 ChosenTiles choose_triangle_for_gpus(const MachineModel& machine, Transposed stored, Index n, Index k, TriangleOf what,
                                      Index fixed);
 
-/// A symmetric or triangular matrix of order `order` on the left of a matrix with `free` columns. The result's m = k is
-/// the tile of the order, n that of the columns. For Side::Right the result is for the transposed problem.
+/// Tiles for a symmetric matrix of order `order` on the left of a matrix with `free` columns. In the result, m = k is
+/// the tile size along the order, and n along the columns. For Side::Right, the result is for the transposed problem.
 ChosenTiles choose_symmetric_for_gpus(const MachineModel& machine, Side side, Index order, Index free, Index fixed);
-/// For a triangular matrix. CPU cores share the result if the machine has such cores.
+/// Tiles for a triangular matrix, described in the same way. CPU cores share the result if the machine has cores for
+/// this.
 ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
                                        Index fixed);
 
-/// (Index columns): the tiles for this number of columns of X; empty if they cannot be determined.
+/// (Index columns): the tiles for this number of columns of X; empty if there are none.
 using Rechoose = std::function<std::optional<ChosenTiles>(Index columns)>;
-/// Gives the last columns of X to cores, if the machine has such cores and this makes the call clearly faster.
-/// @param tiles     without cores, and their predicted time
+/// Gives the last columns of X to cores, if the machine has cores for this and the call becomes clearly faster.
+/// @param tiles     tiles without cores, with their predicted time
 /// @param rechoose  the tiles for the columns that are left to the GPUs
 ChosenTiles share_columns_with_cores(MachineModel machine, ChosenTiles tiles, Index order, Index free,
                                      const Rechoose& rechoose);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The choice of panels for an LU factorization with partial pivoting.
+// Chooses panels for an LU factorization with partial pivoting.
 #include <algorithm>
 #include <string>
 
@@ -11,15 +11,14 @@ namespace tessera::detail {
 
 namespace {
 
-/// GPUs: wide panels mean fewer and longer tasks, but nothing overlaps with the factorization of the first and last
-/// panels.
+/// Widths on GPUs. Wide panels mean fewer and longer tasks, but nothing overlaps with the factorization of the first
+/// and last panels.
 constexpr Index widest_on_gpus = 2048, narrowest_on_gpus = 256, for_each_gpu = 4;
 
-/// Rows of a tile on GPUs. They are written back together once the last of them is final. Short columns are copied
-/// slowly.
+/// Rows of a tile on GPUs. They are written back together once the last row is final. Short columns are copied slowly.
 constexpr Index most_rows_on_gpus = 4096, least_rows_on_gpus = 2048, tiles_below_one_another = 4;
 
-/// CPUs: one core factorizes a panel.
+/// Widths on CPUs, where one core factorizes a panel.
 constexpr Index widest_on_cpus = 128, narrowest_on_cpus = 32, for_each_core = 16;
 
 Index width_for(const MachineModel& machine, Index order) {
@@ -30,10 +29,10 @@ Index width_for(const MachineModel& machine, Index order) {
   return width;
 }
 
-/// Number of panels that must fit into a GPU's memory: the updated panel, the one that updates it, and the next ones of
-/// both.
+/// The number of panels that must fit into a GPU's memory: the updated panel, the panel that updates it, and the next
+/// panels of both kinds.
 constexpr double panels_in_memory = 4;
-constexpr Index most_panel_elements = Index{1} << 31;  // per panel: StarPU multiplies its sizes in 32 bits
+constexpr Index most_panel_elements = Index{1} << 31;  // in a panel, because StarPU multiplies sizes in 32 bits
 
 }  // namespace
 
@@ -48,7 +47,7 @@ ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order
   while (fixed == 0 && width > 1 && !panel_fits(machine, rows, width)) width /= 2;
   ChosenTiles chosen;
   chosen.n = chosen.k = width;
-  // The rows of a tile are a multiple of the columns of a panel, so that each diagonal block lies in one tile.
+  // Tiles have a multiple of the panel width as rows, so that each diagonal block lies in one tile.
   const Index rows_on_gpus = std::clamp(rows / tiles_below_one_another, least_rows_on_gpus, most_rows_on_gpus);
   const Index rows_of_tile = std::max(rows_on_gpus, divide_up(rows, most_tiles_of_panel));
   chosen.m = machine.gpus > 0 ? divide_up(rows_of_tile, width) * width : std::max<Index>(1, rows);

@@ -12,16 +12,18 @@ namespace tessera::detail {
 
 namespace {
 
-/// Seconds per row that a task on a diagonal tile takes longer than half a product, because the small diagonal blocks
-/// are processed one after another.
+/// The time per row by which a task on a diagonal tile exceeds half a product [s]. The small diagonal blocks are
+/// processed one after another.
 constexpr double row_latency = 0.08e-6;
 
-/// The minimum number of tile columns of X per GPU. A GPU with fewer waits for the tiles of its columns. trsm needs
-/// more, because the rows of a column depend on each other. In long columns, waiting is a smaller part of the time.
+/// The minimum number of tile columns of X per GPU. With fewer, a GPU waits for the tiles of its columns. trsm needs
+/// more than trmm, because the rows of a column depend on each other. In long columns, waiting is a smaller part of the
+/// time.
 Index columns_per_gpu(bool inverse, Index order) { return inverse && order < 8 * candidates.back() ? 4 : 2; }
 
-/// Seconds of the tasks on one tile column of X.
-/// @param product, diagonal  (double part): of a task with a fraction of the rows of a full tile of the triangle
+/// The time of the tasks on one tile column of X [s].
+/// @param product, diagonal  (double part): time of a task with this fraction of the rows of a full tile of the
+///        triangle
 /// @param sharers            number of workers that share the products
 template <typename Product, typename Diagonal>
 double column_seconds(Index order, Index tile, Product product, Diagonal diagonal, Index sharers) {
@@ -31,8 +33,9 @@ double column_seconds(Index order, Index tile, Product product, Diagonal diagona
   return before_last * diagonal(1) + diagonal(last) + products / static_cast<double>(sharers);
 }
 
-/// Predicted seconds: the time of the busiest GPU, the transfers, and the start and the end. Each tile column of X
-/// belongs to one GPU, which works through the rows. The last tile of the triangle, and of the columns, may be smaller.
+/// The predicted time [s]: that of the busiest GPU, of the transfers, and of the start and the end. Each tile column of
+/// X belongs to one GPU, which works through the rows. The last tile of the triangle, and of the columns, may be
+/// smaller.
 /// @param order  order of the triangular matrix
 /// @param free   the other dimension of X
 /// @param tile   order of a tile of the triangular matrix
@@ -58,11 +61,11 @@ double predict_triangular(const MachineModel& machine, Side side, Index order, I
   return overlapped(compute, of_each_gpu(a, x)) + ends;
 }
 
-/// A core multiplies narrow matrices slowly: each product takes as long as one with this many more columns at full
-/// rate.
+/// The cost of narrow matrices on a core: a product takes as long as one with this number of additional columns at the
+/// full rate.
 constexpr Index lost_columns = 16;
 
-/// Predicted seconds of a core for a tile column of X of this width.
+/// The predicted time of a core for a tile column of X of this width [s].
 double seconds_on_core(const MachineModel& machine, Index order, Index tile, Index width) {
   const double rows = min(tile, order);
   const double flops = machine.flops_per_multiply_add * rows * rows * static_cast<double>(width + lost_columns);
@@ -71,16 +74,16 @@ double seconds_on_core(const MachineModel& machine, Index order, Index tile, Ind
       order, tile, product, [&](double part) { return product(part * part / 2); }, 1);
 }
 
-/// Seconds that each of the cores' tiles of X adds to the end of a call, when tiles are unregistered one after another.
+/// The time that each tile of X on a core adds to the end of a call, when tiles are unregistered one after another [s].
 constexpr double end_of_tile = 6e-6;
 
-/// The minimum number of tile columns of X for each of several GPUs if cores take part. With fewer, cores would slow
+/// The minimum number of tile columns of X for each of several GPUs if cores also compute. With fewer, cores would slow
 /// down the call.
 constexpr Index least_columns_beside_cores = 3;
 
-/// The largest number of columns of X that cores can compute while the GPUs compute the rest. Each core gets the same
+/// The maximum number of columns of X that cores can compute while the GPUs compute the rest. Each core gets the same
 /// number, in tiles that are not wider than those of the GPUs.
-/// @param predict  (Index columns): seconds in which the GPUs compute this number of columns of X
+/// @param predict  (Index columns): time in which the GPUs compute this number of columns of X [s]
 template <typename Predict>
 LastTiles columns_for_cores(const MachineModel& machine, Index order, Index free, Index tile, Index width,
                             Predict predict) {
@@ -98,7 +101,7 @@ LastTiles columns_for_cores(const MachineModel& machine, Index order, Index free
     return cores_end_first(machine, static_cast<double>(each) * seconds_on_core(machine, order, tile, columns.extent),
                            predict(left));
   };
-  // With several GPUs, each would have few columns, and the prediction of how they share these is inexact.
+  // With several GPUs, each would have few columns, and the prediction of how they share them is inexact.
   const auto unbalanced = [&](LastTiles columns) {
     return machine.gpus > 1 && divide_up(free - columns.whole(), width) < least_columns_beside_cores * machine.gpus;
   };
@@ -110,7 +113,7 @@ LastTiles columns_for_cores(const MachineModel& machine, Index order, Index free
   return few > 0 && !unbalanced(cut(few)) ? cut(few) : LastTiles{};
 }
 
-/// @param tiles  with the predicted time
+/// @param tiles  tiles with the predicted time
 std::string reason_of(const MachineModel& machine, const ChosenTiles& tiles, Index order, Index free, bool asked_for) {
   const int gpus = tiles.gpus > 0 ? tiles.gpus : machine.gpus;
   const auto& for_cores = tiles.columns_for_cores;
@@ -155,7 +158,7 @@ ChosenTiles share_columns_with_cores(MachineModel machine, ChosenTiles tiles, In
 
 ChosenTiles choose_triangular_for_gpus(const MachineModel& machine, Side side, bool inverse, Index order, Index free,
                                        Index fixed) {
-  // With cores, tiles keep the order that is best without cores, so that the two predictions are comparable.
+  // With cores, tiles keep the order that is best without cores, which makes the two predictions comparable.
   const auto tiles = [&]() -> std::vector<Index> {
     if (machine.sharing_cores == 0) return {candidates.begin(), candidates.end()};
     auto alone = machine;

@@ -11,12 +11,13 @@
 
 namespace tessera::detail {
 
-/// Which GPU loads each panel of a stored triangle from host memory, so that all GPUs load about as much. The largest
-/// panel is assigned first, to the GPU with the least load ("longest processing time first", Graham, 1969).
+/// Assigns each panel of a stored triangle to the GPU that loads it from host memory, such that all GPUs load about the
+/// same number of elements. The largest panel is assigned first, to the GPU with the least load ("longest processing
+/// time first", Graham, 1969).
 class TriangleOwners {
  public:
-  /// @param order  of the triangle, at least 1
-  /// @param width  columns of a panel; the last panel may have fewer
+  /// @param order  order of the triangle, at least 1
+  /// @param width  columns per panel; the last panel may have fewer
   TriangleOwners(Uplo uplo, Index order, Index width, Index gpus) : loads_(static_cast<std::size_t>(gpus)) {
     std::vector<double> elements;
     for (Index first = 0; first < order; first += width) {
@@ -37,7 +38,7 @@ class TriangleOwners {
 
   int of(Index panel) const { return owners_[static_cast<std::size_t>(panel)]; }
 
-  /// Elements loaded by the GPU that loads the most.
+  /// The number of elements loaded by the GPU that loads the most.
   double largest_share() const { return std::ranges::max(loads_); }
 
  private:

@@ -35,7 +35,7 @@ struct Shape {
 };
 constexpr std::array<Shape, 6> shapes{{{1, 1, 1}, {1, 1, 5}, {4, 1, 3}, {3, 5, 1}, {5, 4, 7}, {7, 7, 2}}};
 
-/// All tiles, and those of triangles. The last tile row may span fewer tile columns than the others.
+/// The whole result, and triangles of it. The last tile row may span fewer tile columns than the others.
 std::vector<Region> regions(const Shape& shape) {
   std::vector<Region> result{Part::All};
   for (const Index across : {1, 2, 4})
@@ -136,7 +136,7 @@ TEST(ProductOrder, FinishesOneResultAfterAnother) {
 
 /// If there is no memory for a block's inputs, each owner starts the block with the last term of the previous block,
 /// which is a neighbour.
-TEST(ProductOrder, BeginsABlockWithInputsThatTheLastOneHasUsed) {
+TEST(ProductOrder, ABlockBeginsWithInputsOfThePreviousBlock) {
   for (const auto& grid : {OwnerGrid{1, 1}, OwnerGrid{2, 2}}) {
     constexpr detail::Block block{2, 4, true, true, 0};
     const Owners owners(grid, 6, 12, Part::All);
@@ -186,7 +186,7 @@ TEST(ProductOrder, GrowsAllTilesOfABlockTogether) {
   for (std::size_t s = 0; s < steps.size(); s++) EXPECT_EQ(steps[s].k, static_cast<Index>(s) / (mt * nt));
 }
 
-/// The order as a sort of all terms. @pre  there are owners, and all of C is one block
+/// The order computed by sorting all terms. @pre  there are owners, and all of C is one block
 std::vector<Step> sorted_terms(const Shape& shape, const Region& region, OwnerGrid grid, const Owners& owners,
                                Index together, detail::TileExtents tile) {
   std::vector<Step> steps;

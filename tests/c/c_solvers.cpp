@@ -253,7 +253,7 @@ TYPED_TEST(CSolvers, SolveLeastSquares) {
   EXPECT_LT(q.error(), 1e-5);
   ASSERT_EQ(F::ungqr(col, n, n, n, q.A.data(), n, tau.data()), TESSERA_SUCCESS);
   T norm{};
-  for (int i = 0; i < n; i++) norm += q.A[i] * q.A[i];  // of the first column, which is real
+  for (int i = 0; i < n; i++) norm += q.A[i] * q.A[i];  // norm² of the first column, which is real
   EXPECT_LT(std::abs(norm - T(1)), 1e-5);
 
   tessera_matrix *A = nullptr, *B = nullptr;
@@ -269,7 +269,7 @@ TYPED_TEST(CSolvers, SolveLeastSquares) {
   EXPECT_LT(r.error(), 1e-5);
   tessera_reflectors* reflectors = nullptr;
   EXPECT_EQ(tessera_geqrf_submit(A, nullptr), -2);
-  ASSERT_EQ(tessera_geqrf_submit(A, &reflectors), TESSERA_SUCCESS);  // of R: all reflectors are trivial
+  ASSERT_EQ(tessera_geqrf_submit(A, &reflectors), TESSERA_SUCCESS);  // factorizes R: all reflectors are trivial
   ASSERT_EQ(tessera_ungqr_submit(A, reflectors), TESSERA_SUCCESS);
   ASSERT_EQ(tessera_reflectors_wait(reflectors, letter, tau.data()), TESSERA_SUCCESS);
   EXPECT_EQ(tessera_reflectors_wait(reflectors, 'x', tau.data()), -2);

@@ -18,7 +18,7 @@ namespace {
 
 namespace sum_slots = codelets::sum_slots;
 
-/// Takes all slots that are left, and returns them at the end. A session without GPUs has none.
+/// Takes all remaining slots, and returns them at the end. A session without GPUs has no slots.
 template <Scalar T>
 class AllSlots {
  public:
@@ -120,7 +120,7 @@ TYPED_TEST(Inspect, IsNotNeeded) {
       const auto x = inspected(i, j), y = without(i, j);
       const bool finite = std::isfinite(std::abs(x));
       ASSERT_EQ(finite, std::isfinite(std::abs(y))) << i << ", " << j;
-      // The host BLAS may spread the value to a few rows above; products would spread it to all of them.
+      // The host BLAS may spread the value a few rows upwards; products would spread it to all rows.
       ASSERT_TRUE(finite || (j == 7 && i >= 300)) << i << ", " << j;
       if (!finite) continue;
       ASSERT_NEAR(std::abs(x - y), 0, 100 * std::numeric_limits<Real<T>>::epsilon()) << i << ", " << j;

@@ -11,7 +11,7 @@
 namespace {
 
 int processes = 1, rank = 0, grid_p = 1, grid_q = 1;
-std::set<int> numbers;  ///< of all contexts so far
+std::set<int> numbers;  ///< numbers of all contexts so far
 int numbers_again = 0;  ///< contexts that got the number of an earlier context
 
 void use(int of) {

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // usage: mpirun -n N test-distributed PxQ [arguments of GoogleTest]
+// With TESSERA_TEST_PEERS=gpu, tiles must be read between the GPUs of processes; with =numa, other NUMA nodes than the
+// first stand for GPUs.
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
+#include "peers.hpp"
 #include "whole.hpp"
 
 int main(int argc, char** argv) {
@@ -11,6 +15,10 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: test-distributed PxQ\n");
     return EXIT_FAILURE;
   }
+  const auto* const given = std::getenv("TESSERA_TEST_PEERS");
+  const std::string_view peers = given == nullptr ? "" : given;
+  if (peers == "numa") tessera::detail::make_peer_memory = tessera::test::make_host_peers;
+  if (!peers.empty()) tessera::test::count_peer_copies();
   // StarPU and StarPU-MPI run from the first test to the last.
   const auto grid = tessera::test::grid();
   if (grid.rank() != 0) {
@@ -24,5 +32,10 @@ int main(int argc, char** argv) {
     };
     listeners.Append(new OnlyFailures);
   }
-  return RUN_ALL_TESTS();
+  const int failed = RUN_ALL_TESTS();
+  if (!peers.empty() && tessera::test::peer_copies() == 0) {
+    std::fprintf(stderr, "no tile was read from the GPU of another process\n");
+    return EXIT_FAILURE;
+  }
+  return failed;
 }

@@ -51,7 +51,7 @@ TEST(RemoteMemory, IsReadByColumns) {
     GTEST_SKIP() << "here, a process may not read another one's memory: MPI sends all tiles";
 }
 
-TEST(RemoteMemory, SaysWhyItCannotBeRead) {
+TEST(RemoteMemory, ReportsTheErrorOfTheSystem) {
   std::vector<double> target(target_ld * columns);
   auto nowhere = columns_at(target, source_ld);
   nowhere.address = 64;

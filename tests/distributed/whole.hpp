@@ -39,7 +39,7 @@ struct Whole {
   const T& operator()(Index i, Index j) const { return data[static_cast<std::size_t>(i + j * m)]; }
   Index ld() const { return std::max<Index>(1, m); }
 
-  /// The same matrix with a dominant diagonal, whose triangles are well conditioned.
+  /// A copy of the matrix with a dominant diagonal, whose triangles are well conditioned.
   Whole dominant() const {
     Whole result = *this;
     for (Index i = 0; i < std::min(m, n); i++) result(i, i) = T(static_cast<Real<T>>(std::max(m, n) + 1));

@@ -46,7 +46,7 @@ std::string text(const std::vector<Report>& all) {
   return text.empty() ? "nothing" : text;
 }
 
-/// The expected effect. Old versions of OpenBLAS have no gemmt; the position is then that of the reference BLAS,
+/// The expected effect. Old versions of OpenBLAS have no gemmt; then the position is that of the reference BLAS,
 /// reported in OpenBLAS's form.
 template <Scalar T, typename Spoil>
 Outcome<T> expected(const Routine<T>& routine, const std::string& name, const Family& family, Layout layout,
@@ -102,7 +102,7 @@ void for_all_symbols(const Routine<T>& routine, Body body) {
 class DropInArguments : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, DropInArguments, each_routine(), its_name);
 
-TEST_P(DropInArguments, AreReportedAsWithoutUs) {
+TEST_P(DropInArguments, AreReportedAsWithoutTheDropIn) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for_all_symbols(routine, [&](const std::string& name, const Family& family, Layout layout) {
       for (std::size_t a = 0; a < routine.arguments.size(); a++) {

@@ -5,7 +5,7 @@
 
 namespace tessera::test {
 
-/// A folder with a copy of libtessera_blas.so, and with another file in place of libtessera.so.
+/// A folder with a copy of libtessera_blas.so, and with another file instead of libtessera.so.
 class Beside {
  public:
   /// @param engine  the file to use as libtessera.so; empty: a new file with the content `text`

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that ends in the middle of a call, in every possible way. It ends soon, with its own status, and without a
-// crash. Each thread makes only one call, since OpenBLAS itself crashes or hangs if it is called during exit.
+// A program that ends during a call, in every possible way. It ends soon, with its own status, and without a crash.
+// Each thread makes only one call, because OpenBLAS itself crashes or hangs if it is called during exit.
 #include <atomic>
 #include <csetjmp>
 #include <csignal>
@@ -26,7 +26,7 @@ const Talk& talk() {
   return only;
 }
 
-/// Calls may end once the exit has begun. They cannot have ended before.
+/// Lets calls end once the exit has begun, and not before.
 void end_calls_in_the_exit() {
   require(std::atexit([] {
             for (int call = 0; call < 3; call++) talk().go();
@@ -34,7 +34,7 @@ void end_calls_in_the_exit() {
           "atexit");
 }
 
-/// Starts threads, and returns when each of them is in a call, which the fake holds.
+/// Starts threads, and returns when each of them is in a call, where the fake engine holds it.
 void begin_calls(int threads) {
   talk().go();
   require(product_is_right(150), "a product before");  // starts the devices
@@ -103,8 +103,8 @@ const Scenario early{"exit while a thread starts the devices", []() -> int {
                        std::exit(7);
                      }};
 
-/// The fake aborts if it is stopped during the start, as StarPU and CUDA would crash. An even earlier exit, while
-/// CUDA's libraries are being loaded, cannot be handled: their own exit handlers run first.
+/// The fake aborts if it is stopped during the start, as StarPU and CUDA would crash. An exit while CUDA's libraries
+/// are being loaded cannot be handled, because their own exit handlers run first.
 TEST(ExitEarly, WhileAThreadStartsTheDevices) {
   for (const char* log : {"/dev/null", ""})
     EXPECT_TRUE(has_ended_silently(run_with_fake("start at a word, do nothing", early, {{"TESSERA_BLAS_LOG", log}}), 7))
@@ -120,7 +120,7 @@ const Scenario handler{"exit in a signal handler", []() -> int {
                          std::atomic<int> begun = 0;
                          std::thread([main = pthread_self(), id = this_thread(), &begun] {
                            while (begun == 0) usleep(1000);
-                           wait_until_asleep(id);  // then it waits for the workers, without a lock of malloc
+                           wait_until_asleep(id);  // it then waits for the workers, without holding malloc's lock
                            pthread_kill(main, SIGALRM);
                          }).detach();
                          multiply(3000, begun);
@@ -239,7 +239,7 @@ const Scenario at_exit{
       return 7;
     }};
 
-TEST(ExitHandlers, MayCallUs) {
+TEST(ExitHandlers, MayCallTheDropIn) {
   const auto ended = at_exit.run();
   EXPECT_TRUE(has_ended_silently(ended, 7));
   EXPECT_GE(ended.calls("devices"), 1) << ended;

@@ -61,7 +61,7 @@ const Scenario after_another{"a large product after another", [] {
                                return 0;
                              }};
 
-/// The copy is in memory that held the copy of an earlier call.
+/// The copy of the operands reuses the memory of an earlier call's copy.
 TEST(Failures, LateInALargeCallAfterAnother) {
   const auto ended = run_with_fake("1", after_another);
   EXPECT_TRUE(has_ended(ended));
@@ -100,16 +100,16 @@ TEST(Failures, DevicesThatDoNotTakeACall) {
 
 TEST(Failures, LibraryOfAnotherVersion) { expect_host(run_with_fake("version", calls), "version"); }
 
-TEST(Failures, LibraryThatIsNone) {
+TEST(Failures, FileThatIsNotALibrary) {
   expect_host(Beside("", "no ELF file").run(calls), "libtessera.so.0");
   expect_host(Beside("").run(calls), "libtessera.so.0");
 }
 
-TEST(Failures, LibraryThatIsAnother) {
+TEST(Failures, UnrelatedLibrary) {
   expect_host(Beside(place_of("TESSERA_TEST_EMPTY_LIBRARY")).run(calls), "libtessera.so.0");
 }
 
-TEST(Failures, LibraryThatIsCutOff) {
+TEST(Failures, TruncatedLibrary) {
   const Folder folder;
   const auto whole = fs::canonical(fs::canonical(place_of("TESSERA_TEST_DROPIN")).parent_path() / "libtessera.so.0");
   fs::copy_file(whole, folder / "cut");
@@ -117,12 +117,12 @@ TEST(Failures, LibraryThatIsCutOff) {
   expect_host(Beside(folder / "cut").run(calls), "libtessera.so.0");
 }
 
-TEST(Failures, PolicyThatIsNone) {
+TEST(Failures, UnknownPolicy) {
   const auto ended = calls.run({{"TESSERA_POLICY", "nonsense"}});
   expect_host(ended, "nonsense");
 }
 
-TEST(Failures, TileThatIsNone) { expect_host(calls.run({{"TESSERA_TILE", "-3"}}), "TESSERA_TILE"); }
+TEST(Failures, InvalidTileSize) { expect_host(calls.run({{"TESSERA_TILE", "-3"}}), "TESSERA_TILE"); }
 
 TEST(Failures, NoWorkers) { expect_host(calls.run({{"TESSERA_CPUS", "0"}, {"TESSERA_DEVICES", "cpu"}}), "cpus"); }
 

@@ -40,8 +40,8 @@ void hear(const char* what) {
   if (read(std::atoi(std::getenv("FAKE_HEARS")), &word, 1) != 1) std::printf("nobody waits for %s\n", what);
 }
 
-/// Overwrites some columns of an operand, as a failing device could have done. Starts with the last column, which the
-/// threads that copy the operand at the same time expect least.
+/// Overwrites some columns of an operand, as a failing device might. Starts with the last column, which the threads
+/// that copy the operand at the same time reach last.
 void overwrite(const tessera::blas::StoredOperand& x, tessera::Index element_size, const Listener* listener) {
   for (tessera::Index j = x.n - 1; j >= 0; j--) {
     const auto begin = x.triangle == tessera::Uplo::Lower ? j : 0,
@@ -54,7 +54,7 @@ void overwrite(const tessera::blas::StoredOperand& x, tessera::Index element_siz
   }
 }
 
-/// Computes nothing. "decline" declines all calls; a number declines that many calls and then fails.
+/// Computes nothing. "decline" declines all calls; a number declines this number of calls, and then fails.
 Outcome run(const Call* call, const Listener* listener) {
   static std::atomic<int> done = 0;
   const auto what = fake();
@@ -76,7 +76,7 @@ Outcome run(const Call* call, const Listener* listener) {
   return Outcome::Failed;
 }
 
-/// The same for LAPACK calls.
+/// Does the same for LAPACK calls.
 Outcome solve(const LapackCall* call, tessera::Index* info, const Listener* listener) {
   if (fake().ends_with("decline")) return Outcome::Declined;
   *info = 77;
@@ -98,7 +98,7 @@ const char* start(const tessera::detail::DeviceChoice& /*devices*/, bool /*need_
   return fake() == "refuse" ? "they are on strike" : nullptr;
 }
 
-/// The real library. Its calls report when they begin, and do not end until the test sends a word.
+/// The real engine, whose calls report when they begin, and do not end until the test sends a word.
 const Engine* true_engine() {
   static const Engine* const truth = [] {
     void* const library = dlopen(std::getenv("FAKE_FORWARDS"), RTLD_NOW | RTLD_LOCAL);

@@ -207,7 +207,7 @@ Dense<T> stored_as(const Dense<T>& X, const Dense<T>& like) {
   return Y;
 }
 
-/// What the host's function makes of the operands: in columns, since it has no layout.
+/// The results of the host's function. They are in columns, because it has no layout.
 template <Scalar T>
 Index make_on_host(LapackOperands<T>& operands, const LapackCall& call) {
   auto columns = call;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dsgesv, zcgesv, dsposv and zcposv: solutions, ITER and INFO are those of LAPACK, whatever the matrix is like.
+// dsgesv, zcgesv, dsposv and zcposv: solutions, ITER and INFO are LAPACK's for all kinds of matrices.
 #include <dlfcn.h>
 
 #include <cmath>
@@ -83,8 +83,8 @@ struct System {
   }
 };
 
-/// Solves a system by our function and by the host's, and compares what they say.
-/// @param iter  what ITER must be; 1: any number of iterations
+/// Solves a system with the drop-in's function and with the host's, and compares the results.
+/// @param iter  the expected ITER; 1: any number of iterations
 template <typename T, typename Function, typename Change>
 void compare(Function* ours, const char* name, int iter, bool is_solved, Change change) {
   System<T> mine;
@@ -115,7 +115,7 @@ int all_systems(Function* ours, const char* name) {
   compare<T>(ours, name, -3, true, [](auto& s) {  // singular in single precision only
     for (int i = 0; i < s.n; i++) s.a(i, 5) = s.a(i, 5) * 1e-60;
   });
-  compare<T>(ours, name, -31, true, [](auto& s) {  // two columns are equal but for the error of single precision
+  compare<T>(ours, name, -31, true, [](auto& s) {  // two columns differ only by an error of single precision
     for (int i = 0; i < s.n; i++) s.a(i, 6) = s.a(i, 5) + 1e-9 * s.a(i, 6);
   });
   System<T> illegal;

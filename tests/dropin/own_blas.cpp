@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs that have no BLAS of the system: one that they have loaded for themselves, or none.
+// Programs without a BLAS of the system: they have loaded one privately, or have none.
 #include <dlfcn.h>
 
 #include "scenario.hpp"
@@ -18,7 +18,7 @@ struct Broken : Folder {
   Variables variables() const { return {{"LD_LIBRARY_PATH", (*this / "").string()}, {"TESSERA_DEVICES", "0"}}; }
 };
 
-/// Calls the drop-in's dgemm_, of which the stand-in makes 42.
+/// Calls the drop-in's dgemm_. The stand-in for the host BLAS returns 42.
 int call_gemm() {
   auto* const gemm = reinterpret_cast<Gemm>(dlsym(RTLD_DEFAULT, "dgemm_"));
   require(gemm != nullptr, "the drop-in is not there");

@@ -45,7 +45,7 @@ struct Ended {
         sum += line["calls"].get<int>();
     return sum;
   }
-  /// The seconds with which the calls of all routines in a place are charged.
+  /// The time charged to the calls of all routines in a place [s].
   double seconds_on(const std::string& place) const {
     double sum = 0;
     for (const auto& line : log)
@@ -76,7 +76,7 @@ inline ::testing::AssertionResult has_ended_silently(const Ended& e, int status 
   return has_ended(e, status);
 }
 
-/// Whether standard error has exactly one line, a message of Tessera that contains `words`.
+/// Whether standard error has exactly one line: a message of Tessera that contains `words`.
 inline ::testing::AssertionResult says(const Ended& e, const std::string& words) {
   if (e.lines() == 1 && e.err.starts_with("tessera: ") && e.err.find(words) != std::string::npos)
     return ::testing::AssertionSuccess();

@@ -20,7 +20,7 @@ void expect_host(const Variables& variables, const std::string& words) {
   EXPECT_THAT(ended.said("trouble"), ::testing::HasSubstr(words));
 }
 
-TEST(Settings, ThatMakeNoSenseLeaveAllToTheHost) {
+TEST(Settings, InvalidValuesLeaveAllCallsToTheHost) {
   for (const char* value : {"abc", "-1", "1e", "1e9x", "nan", " "})
     expect_host({{"TESSERA_BLAS_MIN_FLOPS", value}}, "TESSERA_BLAS_MIN_FLOPS is '" + std::string(value) + "'");
   for (const char* value : {"foo", "-1", "cpus", "1.5", "2,3", "cuda", "cuda=", "cuda=1,cuda=1", "opencl=1,"})
@@ -38,7 +38,7 @@ TEST(Settings, WithoutAGpuLeaveAllToTheHost) {
   }
 }
 
-TEST(Settings, ThatAskForATraceAreAnsweredWhereNothingIsRecorded) {
+TEST(Settings, MissingTraceIsExplained) {
   const auto ended = calls.run({{"TESSERA_DEVICES", "none"}, {"TESSERA_TRACE", "no-trace"}});
   EXPECT_TRUE(has_ended(ended));
   EXPECT_TRUE(says(ended, "so there is no trace in no-trace"));
@@ -100,7 +100,7 @@ TEST(HostBlas, IsNoCopyOfTheDropIn) {
 }
 
 /// The libblas.so.3 that Debian's alternatives system selects if the drop-in is the system's BLAS.
-TEST(HostBlas, IsNotTheStubThatLeadsBackToUs) {
+TEST(HostBlas, IsNotALibraryThatForwardsToTheDropIn) {
   const auto stub = std::filesystem::path(place_of("TESSERA_TEST_DROPIN")).parent_path() / "tessera-blas/libblas.so.3";
   ASSERT_TRUE(std::filesystem::exists(stub)) << stub;
   for (const char* devices : {"cpu", "0"}) {

@@ -184,7 +184,7 @@ TYPED_TEST(DropInLapack, MayBeEmpty) {
   });
 }
 
-/// No reflector, no row or no column: Q is the identity, and the solution is zero.
+/// With no reflector, no row or no column, Q is the identity, and the solution is zero.
 TYPED_TEST(DropInLapack, WritesWithoutFlops) {
   using enum LapackRoutine;
   const auto expect = [](LapackCall call, std::initializer_list<LapackRoutine> routines) {

@@ -6,7 +6,7 @@
 namespace tessera::test::solvers_in_programs_cpp {
 namespace {
 
-/// The function that the program gets under this name.
+/// The function that the program would call under this name.
 void* program_function(const LapackFamily& family, const LapackCall& call) {
   void* const address = dlsym(RTLD_DEFAULT, symbol_of(family, call).c_str());
   require(address != nullptr, "a symbol");
@@ -148,7 +148,7 @@ const Scenario mixed{"dsposv", [] {
                        return 0;
                      }};
 
-/// Its factorization in single precision reaches the drop-in.
+/// The factorization in single precision reaches the drop-in.
 TEST(SolversInPrograms, ServeOtherRoutinesOfLapack) {
   const auto ended = mixed.run();
   EXPECT_TRUE(has_ended_silently(ended));
@@ -168,7 +168,7 @@ TEST(SolversInPrograms, CountOnceOnTheReferenceLapack) {
   const auto devices = one_solve.run({{"LD_PRELOAD", preload}});
   EXPECT_TRUE(has_ended_silently(devices));
   EXPECT_EQ(devices.calls("devices", "dgesv"), 1) << devices;
-  // dgesvx and the like are not in the drop-in, but the routines that they call are.
+  // The drop-in lacks dgesvx and similar routines, but has the routines that they call.
   const auto through = mixed.run({{"LD_PRELOAD", preload}});
   EXPECT_TRUE(has_ended_silently(through));
   EXPECT_EQ(through.calls("devices", "spotrf"), 1) << through;

@@ -57,7 +57,7 @@ const Scenario before{"StarPU before us", [] {
                         return 4;
                       }};
 
-TEST(StarpuProgram, StartedBeforeUsIsJoined) {
+TEST(StarpuProgram, StartedBeforeTheDropInIsJoined) {
   const auto ended = before.run();
   EXPECT_TRUE(has_ended_silently(ended, 4));
   EXPECT_EQ(ended.calls("devices"), 3) << ended;
@@ -74,7 +74,7 @@ const Scenario after{"StarPU after us", [] {
                        return 4;
                      }};
 
-TEST(StarpuProgram, StartedAfterUsSharesOurWorkers) {
+TEST(StarpuProgram, StartedAfterTheDropInSharesItsWorkers) {
   const auto ended = after.run();
   EXPECT_TRUE(has_ended_silently(ended, 4));
   EXPECT_EQ(ended.calls("devices"), 3) << ended;
@@ -121,7 +121,7 @@ const Scenario first_in_task{"our first call is in a task", [] {
                                return 4;
                              }};
 
-TEST(StarpuProgram, TaskThatCallsABlasHasTheHosts) {
+TEST(StarpuProgram, TaskThatCallsABlasGetsTheHostBlas) {
   const auto ended = first_in_task.run();
   EXPECT_TRUE(has_ended_silently(ended, 4));
   EXPECT_EQ(ended.calls("devices"), 1) << ended;

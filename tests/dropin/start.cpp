@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Devices that start in a separate thread while calls run on the host. The fake engine reports through a pipe that its
-// start has begun, and does not finish it before a word arrives through another pipe.
+// start has begun, and does not finish the start before it receives a word through another pipe.
 #include <dlfcn.h>
 
 #include <atomic>
@@ -47,7 +47,7 @@ TEST(Start, LetsCallsGoOn) {
   EXPECT_GE(ended.calls("host"), 5) << ended;
 }
 
-/// The start continues when no call has ended for a while.
+/// The start continues after no call has ended for some time.
 const Scenario delaying{"calls that delay the start", [] {
                           const Talk talk;
                           talk.compute_until('s', compute);
@@ -61,7 +61,7 @@ const Scenario delaying{"calls that delay the start", [] {
                           return 0;
                         }};
 
-TEST(Start, IsWaitedForByCallsThatHaveDelayedIt) {
+TEST(Start, CallsThatDelayItWait) {
   const auto ended = run_slowly(delaying);
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_GE(ended.calls("host"), 5) << ended;
@@ -82,7 +82,7 @@ const Scenario forking{"fork while the devices start", [] {
                          return 0;
                        }};
 
-TEST(Start, AForkInItsMiddleLeavesTheDevicesToTheParent) {
+TEST(Start, ForkDuringTheStartLeavesTheDevicesToTheParent) {
   const auto ended = run_slowly(forking);
   EXPECT_TRUE(has_ended(ended));
   EXPECT_TRUE(says(ended, "fork")) << "the child's";
@@ -96,7 +96,7 @@ const Scenario exiting{"exit while the devices start", []() -> int {
                        }};
 
 /// The fake reports if it is torn down while it starts.
-TEST(Start, AnExitInItsMiddleWaitsForItsEnd) { EXPECT_TRUE(has_ended_silently(run_slowly(exiting), 7)); }
+TEST(Start, ExitDuringTheStartWaits) { EXPECT_TRUE(has_ended_silently(run_slowly(exiting), 7)); }
 
 /// The threads of this process that a signal could interrupt.
 std::vector<std::string> threads_that_take(int signal) {
@@ -172,7 +172,7 @@ TEST(Start, OutlivesDlclose) { EXPECT_TRUE(has_ended_silently(run_slowly(closing
 
 constexpr int crowd = 16;
 
-/// All calls are on the devices at the same time, for as long as the process has existed so far.
+/// All calls are on the devices at the same time, for as long as the process has already existed.
 const Scenario crowded{"many threads call at a time", [] {
                          const auto begin = std::chrono::steady_clock::now();
                          const Talk talk;
@@ -186,7 +186,7 @@ const Scenario crowded{"many threads call at a time", [] {
                          return 0;
                        }};
 
-/// If each call were charged all of its time, the sum would be sixteen times the time during which they were held.
+/// If each call were charged its full time, the total would be sixteen times the time during which they were held.
 TEST(Start, ManyCallersShareTheTime) {
   const auto ended = run_with_fake("hold calls", crowded);
   EXPECT_TRUE(has_ended_silently(ended));

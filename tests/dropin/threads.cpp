@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Eight threads and several processes that compute at the same time, with mixed routines and sizes. All results are
+// Eight threads and several processes that compute at the same time, with different routines and sizes. All results are
 // right, there is no deadlock, and memory does not grow.
 #include <malloc.h>
 

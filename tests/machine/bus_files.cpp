@@ -26,7 +26,7 @@ std::map<std::string, std::string> files_of(int numa_nodes, int gpus) {
   return files;
 }
 
-TEST(BusFiles, HaveNoDecimalPointsThatALocaleCouldMisread) {
+TEST(BusFiles, HaveNoDecimalPoints) {
   auto files = files_of(1, 2);
   EXPECT_EQ(files[".bandwidth"],
             "# from (row) to (column): NUMA nodes, then GPUs\n"

@@ -109,7 +109,7 @@ TEST(NodesNear, AreThoseOfAllDevices) {
   EXPECT_THAT(nodes_near({unknown}), IsEmpty());
 }
 
-/// Pages that nobody has touched.
+/// Pages that have not been touched.
 class Pages {
  public:
   static constexpr std::size_t bytes = 1 << 20;
@@ -120,7 +120,7 @@ class Pages {
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
   void* data() const { return data_; }
-  /// How Linux places the pages; nothing if it does not say, as in some containers.
+  /// The kernel's placement policy for the pages; empty if it is not reported, as in some containers.
   std::optional<int> policy() const {
     int mode = 0;
     if (syscall(SYS_get_mempolicy, &mode, nullptr, 0, data_, MPOL_F_ADDR) != 0) return {};

@@ -123,6 +123,25 @@ TEST(DeviceHeap, JoinsFreePieces) {
   EXPECT_EQ(device.slabs(), 1U);
 }
 
+TEST(DeviceHeap, KeepsSlabsThatOtherProcessesOpen) {
+  Device device(10 * GiB);
+  DeviceHeap heap(10 * GiB, device.source());
+  std::vector<void*> pieces(6);
+  for (auto& piece : pieces) piece = heap.allocate(GiB);  // two in a slab
+  EXPECT_FALSE(heap.lend(&device));                       // not a piece
+  for (const std::size_t i : {1U, 3U}) {
+    const auto position = heap.lend(pieces[i]);
+    ASSERT_TRUE(position);
+    EXPECT_EQ(position->slab, pieces[i - 1]);
+    EXPECT_EQ(position->offset, GiB);
+  }
+  for (auto* piece : pieces) heap.release(piece);
+  EXPECT_EQ(device.slabs(), 2U);
+  EXPECT_FALSE(heap.lend(pieces[1]));
+  for (auto& piece : pieces) piece = heap.allocate(GiB);
+  EXPECT_EQ(device.slabs(), 3U);
+}
+
 /// There is enough free memory, but it is not contiguous. A slab beyond the limit is better than a tile that never
 /// fits.
 TEST(DeviceHeap, GivesAPieceWithoutSpaceItsOwnSlab) {

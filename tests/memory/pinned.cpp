@@ -97,7 +97,8 @@ TEST(HostRegister, InC) {
   EXPECT_EQ(tessera_host_register(memory.data(), -8), -2);
   EXPECT_STREQ(tessera_last_error(), "tessera_host_register: argument 2 (bytes) is -8, must be at least 1");
   EXPECT_EQ(tessera_host_unregister(memory.data()), -1);
-  EXPECT_THAT(tessera_last_error(), HasSubstr("tessera_host_unregister: argument 1 (data) is not where memory begins"));
+  EXPECT_THAT(tessera_last_error(),
+              HasSubstr("tessera_host_unregister: argument 1 (data) is not the start of registered memory"));
   ASSERT_EQ(tessera_host_register(memory.data(), 8 << 16), TESSERA_SUCCESS);
   EXPECT_EQ(gpu::is_pinned(memory.data()), gpu::can_pin());
   EXPECT_EQ(tessera_host_unregister(memory.data()), TESSERA_SUCCESS);

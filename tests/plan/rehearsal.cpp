@@ -185,7 +185,7 @@ TEST(Rehearsal, TheSameThreadsStageAllCopiesOfPageableMemory) {
   EXPECT_DOUBLE_EQ(seconds(machine, both), 2 + 6 + 2 + 6);
 }
 
-TEST(Rehearsal, ATileOfAnotherGpuComesFromThereOrThroughTheHost) {
+TEST(Rehearsal, TilesOfAPeerComeDirectlyOrThroughTheHost) {
   auto machine = machine_with(2);
   Products graph;
   const int first = graph.tile(8), second = graph.tile(1);
@@ -219,7 +219,7 @@ TEST(Rehearsal, TilesOfAnotherGpuComeFromThereAndReturn) {
   EXPECT_DOUBLE_EQ(forecast.bytes_in, 0);
 }
 
-TEST(Rehearsal, WithoutALinkTheyPassThroughTheHost) {
+TEST(Rehearsal, WithoutAPeerLinkTilesPassThroughTheHost) {
   Products graph;
   graph.product(-1, graph.tile(8, 0), 10, 1);
   EXPECT_DOUBLE_EQ(seconds(machine_with(2), graph), 8 + 8 + 10 + 8 + 8);
@@ -248,7 +248,7 @@ TEST(Rehearsal, SpreadResultsStayWhereTheyAreComputed) {
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 + 10);
 }
 
-TEST(Rehearsal, TheCallsThatCopyAPartOfATileDoNotDelayCopiesBetweenGpus) {
+TEST(Rehearsal, DriverCallsForPartialTilesDoNotDelayPeerCopies) {
   auto machine = machine_with(2);
   machine.runtime.copy = 1;
   machine.peers[0][1] = {4, 0.5, true};

@@ -645,7 +645,7 @@ class Library(Case):
         for _ in range(2):
             self.near(tessera.gemm(A, A), A @ A)
             tessera.finalize()
-            with self.assertRaisesRegex(tessera.RuntimeFailure, "nothing runs that tessera_init or a routine has started"):
+            with self.assertRaisesRegex(tessera.RuntimeFailure, "neither tessera_init nor a routine has started it"):
                 tessera.finalize()
 
     def test_threads_take_no_signals(self):

@@ -49,7 +49,7 @@ class LegalCall {
     }
   }
 
-  /// The same in row-major layout, where the bounds of leading dimensions are different.
+  /// Expects the same in row-major layout, where leading dimensions have other bounds.
   template <typename Spoil>
   void refused_in_row_major(Spoil spoil, const std::string& argument, const std::string& problem) {
     auto call = call_;
@@ -74,7 +74,7 @@ TEST_P(BadPointers, AreNotThoseOfALegalCall) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for_all_options(routine, [&](const Options& options) {
       auto call = random_call(routine, options, size, 0);
-      EXPECT_NO_THROW(on_pointers(call));  // otherwise the tests below prove little
+      EXPECT_NO_THROW(on_pointers(call));  // otherwise the following checks prove little
       EXPECT_NO_THROW(routine.with_layout(Layout::ColMajor, call.arguments()));
     });
   });

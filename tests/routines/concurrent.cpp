@@ -66,7 +66,7 @@ TEST_P(Concurrent, CallsOnPointersShareInputs) {
   });
 }
 
-/// All values that C may have after two threads have each made their call `repeats` times: one for each order of the
+/// All values that C may have after each of two threads has made its call `repeats` times: one for each order of the
 /// calls.
 template <Scalar T>
 std::vector<HostMatrix<T>> possible_results(const Call<T>& first, const Call<T>& second, std::size_t repeats) {
@@ -89,7 +89,7 @@ std::vector<HostMatrix<T>> possible_results(const Call<T>& first, const Call<T>&
 TEST_P(Concurrent, CallsOnOneOutputComeOneAfterTheOther) {
   run([]<Scalar T>(const Routine<T>& routine) {
     constexpr Extent size{3 * tile + 1, 3 * tile + 3, tile + 2};
-    const std::size_t repeats = routine.solves() ? 1 : 2;  // repeated solving would not be exact
+    const std::size_t repeats = routine.solves() ? 1 : 2;  // repeated solves would not be exact
     std::vector<Options> all_options;
     for_all_options(routine, [&](const Options& options) { all_options.push_back(options); });
     for (std::uint64_t round = 0; round < rounds; round++) {

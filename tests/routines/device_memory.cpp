@@ -48,7 +48,7 @@ std::vector<Memory> all_kinds() {
   return all;
 }
 
-TEST(DeviceMemory, IsToldFromOther) {
+TEST(DeviceMemory, IsRecognized) {
   ASSERT_TRUE(device_memory::may_exist());
   for (const auto& memory : all_kinds()) {
     for (const double* data : {memory.data, memory.data + n * n - 1})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Operands in the memory of a GPU that the session does not use are refused before anything is accessed, in C++ and in
-// C. Those in managed memory are not.
+// C. Operands in managed memory are accepted.
 #include <tessera/tessera.h>
 #include <tessera/lapack.hpp>
 

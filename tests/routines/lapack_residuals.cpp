@@ -22,7 +22,7 @@ namespace {
 constexpr Index tile = 16;
 const auto* const runtime = share_runtime(with_tile(tile));
 
-/// The condition number of ill-conditioned matrices. That of single precision leaves as many digits.
+/// The condition number of ill-conditioned matrices. In single precision, it leaves the same number of digits.
 template <Scalar T>
 constexpr double ill_condition = std::is_same_v<Real<T>, float> ? 1e4 : 1e12;
 
@@ -121,7 +121,7 @@ bool padding_is_intact(const Dense<T>& A) {
   return true;
 }
 
-/// @param output  of the routine
+/// @param output  the output of the routine
 template <Scalar T>
 void expect_small(const char* routine, double residual, const Dense<T>& output) {
   EXPECT_LE(residual, threshold) << routine;  // false for NaN

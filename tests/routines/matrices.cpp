@@ -146,7 +146,7 @@ TEST_P(OnMatrices, TileLargerThanTheMatrixIsOneTile) {
   });
 }
 
-TEST_P(OnMatrices, TilesAreTheSameIfTheyBeginAtTheSamePlaces) {
+TEST_P(OnMatrices, TilesMatchIfTheirBoundariesMatch) {
   run([]<Scalar T>(const Routine<T>& routine) {
     const auto before = integer_call_with_factors(routine, {}, ragged, 1);
     TiledCall<T> tiles(before, {ragged}), larger_tiles(before, {{100, 200, 300}});

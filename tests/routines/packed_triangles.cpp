@@ -102,14 +102,14 @@ void expect_only_a_triangle_comes_back(starpu_data_interface_ops* ops, std::vect
 
 constexpr int order = 1100, stride = order + 5;  // gives several panels; the last one is narrow
 
-TEST(TriangleOnAGpu, GivesPageableMemoryNothingElse) {
+TEST(TriangleOnAGpu, WritesOnlyTheTriangleToPageableMemory) {
   std::vector<double> memory(std::size_t{stride} * order);
   for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
     expect_only_a_triangle_comes_back(detail::tile_interface::pageable(order * sizeof(double)), memory, order, stride,
                                       uplo);
 }
 
-TEST(TriangleOnAGpu, GivesPinnedMemoryNothingElse) {
+TEST(TriangleOnAGpu, WritesOnlyTheTriangleToPinnedMemory) {
   if (some_gpu() == STARPU_MAIN_RAM) GTEST_SKIP() << "no GPU";
   constexpr int many = 2600;  // gives as many panels as there can be
   for (const int n : {order, many}) {
@@ -122,7 +122,7 @@ TEST(TriangleOnAGpu, GivesPinnedMemoryNothingElse) {
 }
 
 // A column is larger than a staging buffer, so CUDA copies the rectangles directly from pageable memory.
-TEST(TriangleOnAGpu, GivesPageableMemoryNothingElseByCuda) {
+TEST(TriangleOnAGpu, WritesOnlyTheTriangleToPageableMemoryByCuda) {
   std::vector<double> memory(std::size_t{stride} * order);
   for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
     expect_only_a_triangle_comes_back(detail::tile_interface::pinned(), memory, order, stride, uplo);

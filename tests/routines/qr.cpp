@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // geqrf, unmqr, ungqr and gels, on pointers and on matrices: residuals and orthogonality as LAPACK's testers define
-// them, the factors and solutions of the host's LAPACK, and what goes wrong.
+// them, the factors and solutions of the host's LAPACK, and bad input.
 #include <complex>
 #include <limits>
 #include <tuple>
@@ -58,7 +58,7 @@ struct Factors {
       : A(before), tau(static_cast<std::size_t>(std::min(before.m, before.n)), T(-77)) {
     geqrf(A.layout, A.m, A.n, A.data.data(), A.ld, tau.data());
   }
-  /// In panels of this width.
+  /// Factorizes in panels of this width.
   Factors(const Dense<T>& before, Index width) : A(before), tau(static_cast<std::size_t>(before.n)) {
     const Matrix<T> a(A.data.data(), A.m, A.n, A.m, {A.m, width});
     geqrf(a).wait(tau.data());
@@ -156,7 +156,7 @@ TYPED_TEST(Qr, FactorizesHardMatrices) {
     expect_factors(make(m, n, [&](auto& A, Index i, Index j) {  // columns that are nearly the same
       if (j > 0) A(i, j) = A(i, 0) + A(i, j) * scale(1e-12);
     }));
-    expect_factors(make(m, n, [&](auto& A, Index i, Index j) {  // of rank 3
+    expect_factors(make(m, n, [&](auto& A, Index i, Index j) {  // a matrix of rank 3
       if (j >= 3) A(i, j) = A(i, j % 3);
     }));
     for (const Index zero : {Index{0}, panel - 1, panel, 2 * panel + 2, std::min(m, n) - 1})
@@ -303,7 +303,7 @@ TYPED_TEST(Qr, LeavesRightHandSidesWithoutFullRank) {
   }
 }
 
-/// As on pointers.
+/// On matrices: the rank is reported as on pointers.
 TYPED_TEST(Qr, SaysWhetherMatricesHaveFullRank) {
   using T = TypeParam;
   for (const auto op : {Op::NoTrans, Op::ConjTrans})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operands in memory of any kind: pageable, pinned, managed, and that of each GPU. Each test draws where they are. What
-// no routine may write, between columns and in the other triangle, must be the same to the bit.
+// Operands in memory of any kind: pageable, pinned, managed, and GPU memory. Each test draws a kind at random. Elements
+// that no routine may write, between columns and in the other triangle, must stay bitwise the same.
 #include <cuda_runtime.h>
 
 #include <array>
@@ -28,7 +28,8 @@ void require(cudaError_t status) {
   if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
 }
 
-/// The GPUs that the session uses. Asked once: `devices` looks at the whole machine, which takes longer than a call.
+/// The number of GPUs that the session uses. Queried once, because `devices` examines the whole machine, which takes
+/// longer than a call.
 int gpu_count() {
   static const auto count = static_cast<int>(std::ranges::count(devices(), Device::Kind::Gpu, &Device::kind));
   return count;
@@ -37,7 +38,8 @@ int gpu_count() {
 constexpr std::size_t largest = 1 << 20;  // bytes of an operand
 using Slot = std::array<std::byte*, 3>;   // for up to three operands of a call
 
-/// Memory of each kind. Allocated once, since that takes longer than the calls; a part of it is as from a pool.
+/// Memory of each kind, allocated once, because allocation takes longer than the calls. A part of it imitates memory
+/// from a pool.
 const std::vector<Slot>& kinds() {
   static const auto all = [] {
     std::vector<Slot> made(1);
@@ -57,10 +59,10 @@ const std::vector<Slot>& kinds() {
   return all;
 }
 
-/// A copy of some elements in memory of a kind that is drawn.
+/// A copy of some elements in memory of a random kind.
 class Somewhere {
  public:
-  /// @param number  of the operand in its call
+  /// @param number  position of the operand in its call
   template <Scalar T>
   Somewhere(std::size_t number, const T* data, std::size_t elements, std::mt19937_64& engine)
       : bytes_(elements * sizeof(T)),
@@ -129,13 +131,13 @@ TEST_P(ScatteredProducts, AreExact) {
 
 enum class Part { All, Lower, Upper };
 
-/// An operand of a solver as the routine sees its memory, column by column; NaN wherever it must not look.
+/// An operand of a solver as the routine sees its memory, column by column; NaN where the routine must not read.
 template <Scalar T>
 struct Stored {
   Index m, n, ld;
   std::vector<T> data;
 
-  /// @param part  of the elements; the diagonal is large and real
+  /// @param part  the stored part; the diagonal is large and real
   Stored(Index rows, Index columns, std::mt19937_64& engine, Part part = Part::All)
       : m(rows), n(columns), ld(rows + 3),
         data(static_cast<std::size_t>(ld * columns), T(std::numeric_limits<Real<T>>::quiet_NaN())) {
@@ -151,7 +153,7 @@ struct Stored {
   }
 };
 
-/// Whether elements are the same to the bit, or numbers that differ by rounding.
+/// Whether elements are bitwise equal, or numbers that differ only by rounding.
 template <Scalar T>
 ::testing::AssertionResult near(const std::vector<T>& expected, const std::vector<T>& found) {
   const auto limit = 2000 * std::numeric_limits<Real<T>>::epsilon();
@@ -167,7 +169,7 @@ struct Pointers {
   T *A, *B;
 };
 
-/// Makes a call on vectors, and on copies of them that are anywhere.
+/// Makes a call on vectors, and on copies of them in memory of random kinds.
 /// @param call  (Pointers) → info
 template <Scalar T, typename Call>
 void is_the_same_anywhere(const std::string& what, const Stored<T>& a, const Stored<T>& b, std::mt19937_64& engine,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How CUDA GPUs and OpenCL devices are chosen for a session, without any device.
+// How CUDA GPUs and OpenCL devices are chosen for a session. Needs no device.
 #include "runtime/chosen_gpus.hpp"
 
 #include <gmock/gmock.h>
@@ -22,7 +22,7 @@ TEST(ChosenGpus, OpenClDevicesAreAskedInTheirOrder) {
   EXPECT_THAT(opencl::order_of_asking({Nvidia, OtherMaker, Processor}, false), ElementsAre(0, 1, 2));
 }
 
-TEST(ChosenGpus, WithCudaDevicesOfOtherMakersComeFirstAndProcessorsLast) {
+TEST(ChosenGpus, OrdersOpenClDevicesBesideCuda) {
   EXPECT_THAT(opencl::order_of_asking({Processor, Nvidia, OtherMaker, Nvidia, OtherMaker}, true),
               ElementsAre(2, 4, 3, 1, 0));
   EXPECT_THAT(opencl::order_of_asking({Nvidia, Nvidia, Nvidia}, true), ElementsAre(2, 1, 0));
@@ -33,7 +33,7 @@ gpu::Info gpu_with(std::size_t free, bool opencl, bool of_nvidia) {
   return {.ordinal = 0, .name = "GPU", .memory = 100, .free = free, .opencl = opencl, .of_nvidia = of_nvidia};
 }
 
-TEST(ChosenGpus, ThoseWhoShareAGpuDivideItsMemory) {
+TEST(ChosenGpus, ProcessesDivideTheMemoryOfASharedGpu) {
   auto gpu = gpu_with(80, true, false);
   detail::share_memory(gpu, 1);
   EXPECT_EQ(gpu.memory, 100u);
@@ -76,7 +76,7 @@ std::string refusal(int gpus, int cuda, int opencl) {
   return "";
 }
 
-TEST(ChosenGpus, NoMoreThanBothNumbersAllow) {
+TEST(ChosenGpus, GpusMustNotExceedCudaPlusOpenCl) {
   using ::testing::HasSubstr;
   EXPECT_THAT(refusal(4, 1, 2), HasSubstr("gpus is 4, but the options cuda and opencl allow only 3 devices"));
   for (const int other : {-1, 0}) {

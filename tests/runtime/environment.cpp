@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Environment variables reach StarPU without changes to the program's environment. Calls of `setenv` and the like,
-// which may free a string that another thread got from `getenv`, are counted: the functions of this program take
-// precedence over those of the C library.
+// Environment variables reach StarPU without changes to the program's environment. `setenv` and similar functions may
+// free a string that another thread got from `getenv`. Calls of them are counted: the functions of this program take
+// precedence over the C library's.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <unistd.h>

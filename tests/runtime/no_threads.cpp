@@ -15,7 +15,7 @@
 
 namespace {
 
-std::atomic<int> threads_left = 1000;  ///< that this process may create
+std::atomic<int> threads_left = 1000;  ///< number of threads that this process may still create
 
 }  // namespace
 

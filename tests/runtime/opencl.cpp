@@ -183,7 +183,7 @@ TEST(OpenCl, MoreDevicesThanThereAreIsRefused) {
   options.opencl = 2, options.gpus = 3;
   refuse(options, "gpus", "is 3, but the options cuda and opencl allow only 2 devices");
   options.gpus = -1, options.cuda = 1;
-  refuse(options, "cuda", "is 1, but this machine has 0 GPUs of CUDA that can be used");
+  refuse(options, "cuda", "is 1, but this machine has 0 CUDA GPUs that can be used");
   options = alone(), options.opencl = 0;
   refuse(options, "cpus", "there is no GPU");
 }
@@ -202,7 +202,7 @@ TEST(OpenCl, FactorizationNeedsACpuWorker) {
   const auto factorize = [&] { potrf<double>(Uplo::Lower, n, A.data(), n); };
   {
     const Runtime runtime(alone());
-    EXPECT_THAT(error_of(factorize), ::testing::HasSubstr("potrf: cannot submit a task: it runs on CPU workers only"));
+    EXPECT_THAT(error_of(factorize), ::testing::HasSubstr("potrf: cannot submit a task: it runs only on CPU workers"));
   }
   const Runtime runtime;
   EXPECT_EQ(error_of(factorize), "");

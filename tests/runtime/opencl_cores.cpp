@@ -87,7 +87,7 @@ TEST(OpenClAndCores, ShareTheColumnsOfTriangularRoutines) {
       cores.count();
       for_all_options(triangular, [&](const Options& options) {
         expect_right_result(triangular, options, {80, 120, 0}, {4, 10});
-        const int tasks = options.side == Side::Left ? 4 * 6 : 4 * 10;  // of a column of three or four tiles: 6 or 10
+        const int tasks = options.side == Side::Left ? 4 * 6 : 4 * 10;  // a column of three or four tiles: 6 or 10
         EXPECT_TRUE(placement == Placement::Home || cores.count() == tasks);
       });
       expect_right_result(triangular, {}, {80, 65, 0}, {2, 32});  // one column is left for the devices
@@ -95,7 +95,7 @@ TEST(OpenClAndCores, ShareTheColumnsOfTriangularRoutines) {
   }
 }
 
-// The devices are so slow that the plan assigns columns to the cores.
+// The devices are so slow that the plan gives columns to the cores.
 TEST(OpenClAndCores, ShareLongCallsOfTriangularRoutines) {
   const Runtime runtime(with_cores(2));
   const auto plan =
@@ -104,7 +104,7 @@ TEST(OpenClAndCores, ShareLongCallsOfTriangularRoutines) {
   EXPECT_EQ(plan.columns_for_cores.count % 2, 0);
 }
 
-// These devices are the cores themselves.
+// These devices use the same cores.
 TEST(OpenClAndCores, CoresStayOutOfDevicesThatMayBeThem) {
   const Environment no_wish{{"TESSERA_CPUS", ""}};
   const Runtime runtime;
@@ -125,7 +125,7 @@ std::vector<double> product_of_fractions() {
   return C;
 }
 
-// The plan then fixes which tiles the cores compute, if any.
+// The plan fixes which tiles the cores compute.
 TEST(OpenClAndCores, GiveTheSameBitsWithOwnersOrWithoutCores) {
   for (const auto& options : {with_cores(2, Placement::Owner), with_cores(1)}) {
     auto fixed = options;

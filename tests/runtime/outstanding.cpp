@@ -22,7 +22,7 @@ using namespace std::chrono_literals;
 /// What a wait costs this thread.
 struct Spent {
   double computed;  ///< [s]
-  long sleeps;      ///< yielding does not count
+  long sleeps;      ///< number of times it slept, not counting yields
 };
 
 Spent spent() {
@@ -46,7 +46,7 @@ double seconds_of(clockid_t clock) {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// The cost of a wait for something that takes this long.
+/// The cost of a wait for something that takes `duration`.
 Spent wait(std::chrono::microseconds duration, std::chrono::milliseconds polling) {
   Outstanding all;
   std::optional<Outstanding::One> one(std::in_place, all);
@@ -61,7 +61,7 @@ Spent wait(std::chrono::microseconds duration, std::chrono::milliseconds polling
 }
 
 TEST(Waits, DoNotSleepWhileTheyPoll) {
-  long least = 1;  // of several attempts: a page of memory may have to be read
+  long least = 1;  // the minimum of several attempts, because a page of memory may have to be read
   for (int attempt = 0; attempt < 20 && least > 0; attempt++) least = std::min(least, wait(500us, 1min).sleeps);
   EXPECT_EQ(least, 0);
 }

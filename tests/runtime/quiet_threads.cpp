@@ -72,7 +72,7 @@ TEST(QuietThreads, LeaveASignalToTheThreadThatWaitsForIt) {
   sigemptyset(&end), sigaddset(&end, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &end, &before);
   EXPECT_THAT(threads_that_take_signals(), ::testing::IsEmpty());
-  if (!HasFailure()) {  // otherwise it would end this process
+  if (!HasFailure()) {  // otherwise the signal would end this process
     kill(getpid(), SIGTERM);
     int got = 0;
     sigwait(&end, &got);

@@ -28,7 +28,7 @@ TEST(RanksOfNode, ShareTheCoresOnWhichAllMayRun) {
 TEST(RanksOfNode, KeepTheCoresThatTheyAreBoundTo) {
   const auto shared = shared_with(launched(1, {2, 3}), {launched(0, {0, 1})});
   EXPECT_EQ(text(shared.cores), "0/1");
-  EXPECT_EQ(text(shared.gpus), "1/2");  // which nothing has assigned to ranks
+  EXPECT_EQ(text(shared.gpus), "1/2");  // nothing has assigned the GPUs to ranks
 }
 
 TEST(RanksOfNode, ShareASocketWithTheOthersThere) {

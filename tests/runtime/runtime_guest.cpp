@@ -131,7 +131,7 @@ TEST_P(ThreadsOfOpenBlas, AreTheProgramsAfterAnAutomaticStart) {
 INSTANTIATE_TEST_SUITE_P(Several, ThreadsOfOpenBlas, ::testing::Values(2, 3));
 
 /// The number of threads that a tile sees, and that the program sees if it sets the number while a tile is computed.
-TEST(OneThread, IsForAsLongAsAnyoneNeedsIt) {
+TEST(OneThread, LastsUntilTheLastHolderReleasesIt) {
   const int before = host::threads();
   host::set_threads(3);
   if (host::threads() != 3) GTEST_SKIP() << "this CBLAS has one thread";

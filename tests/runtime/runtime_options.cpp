@@ -143,7 +143,7 @@ TEST(RuntimeOptions, OfTheCInterfaceAreRefusedByPosition) {
   EXPECT_EQ(starpu_is_initialized(), 0);
 }
 
-TEST(RuntimeEnvironment, ValuesThatMeanNothingAreRefused) {
+TEST(RuntimeEnvironment, InvalidValuesAreRefused) {
   struct Case {
     const char *variable, *value, *allowed;
   };
@@ -212,7 +212,7 @@ TEST(RuntimeEnvironment, FieldsWinOverTheDevicesOfTheEnvironment) {
   EXPECT_EQ(options.opencl, 1);
 }
 
-TEST(RuntimeEnvironment, OfEarlierVersionsIsRefusedWithTheNewSpelling) {
+TEST(RuntimeEnvironment, OldVariablesAreRefusedWithTheirNewNames) {
   for (const auto& old : detail::old_variables) {
     const Environment environment{{old.name.data(), "1"}};
     expect_no_start(cpus(1), std::string(old.name), "is no longer read: use " + std::string(old.now));
@@ -251,7 +251,7 @@ TEST(RuntimeEnvironment, SetsTheTile) {
   EXPECT_EQ(Matrix<double>(data.data(), 20, 20, 20).mt(), 3);
 }
 
-TEST(Runtime, TellsWhatItRunsOn) {
+TEST(Runtime, DescribesItsMachine) {
   const Runtime runtime(cpus(1));
   EXPECT_FALSE(runtime.joined());
   EXPECT_EQ(policy(), "tessera");

@@ -61,7 +61,7 @@ void scale(HostMatrix<double>& C) {
   gemm<double>(Op::NoTrans, Op::NoTrans, C.m(), C.n(), 1, 0, nullptr, C.m(), nullptr, 1, 2, C.data(), C.ld());
 }
 
-/// Its first tile makes `scale` fail.
+/// A matrix whose first tile makes `scale` fail.
 HostMatrix<double> poisoned() {
   auto C = integer_matrix<double>(1, size, size);
   C(0, 0) = FailingScale::poison;
@@ -202,7 +202,7 @@ TEST(WaitsUnderLoad, EachWaitReturns) {
   EXPECT_TRUE(C.equals(expected));
 }
 
-TEST(WaitsUnderLoad, SharedTilesAreWaitedForByTheirSubmitterOnly) {
+TEST(WaitsUnderLoad, OnlyTheSubmitterWaitsForSharedTiles) {
   auto C = integer_matrix<double>(1, size, size);
   const auto c = tiled(C, {tile, tile});
   std::atomic<bool> stop = false;

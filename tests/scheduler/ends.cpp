@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Everything that the policy waits for happens, whatever kind of task it is. The environment in CMakeLists.txt provides
-// two memory nodes without a GPU, the second with 1 MiB. If a wait never ended, the test would run into its time limit.
+// The policy waits only for events that happen, for every kind of task. The environment in CMakeLists.txt provides two
+// memory nodes without a GPU, the second with 1 MiB. A wait that never ends makes the test exceed its time limit.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -25,7 +25,7 @@ int worker_at(unsigned node) {
   throw std::runtime_error("no worker at the memory node");
 }
 
-/// Two results of this many numbers exceed the share of the second memory that results may occupy, but not the memory.
+/// Two results of this size exceed the share of the second memory for results, but fit into the memory.
 constexpr std::size_t many = 32 * 1024;
 
 starpu_task* write(const Numbers& tile) {

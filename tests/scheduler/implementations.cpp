@@ -84,7 +84,7 @@ TEST_F(TwoImplementations, ARefusedOneNeverRuns) {
   EXPECT_THAT(ran(), ElementsAre(Pair(a(), ElementsAre(1U))));
 }
 
-// Each worker accepts another one, and stays in its first task until the other has begun one.
+// Each worker accepts a different implementation, and stays in its first task until the other worker has begun one.
 TEST_F(TwoImplementations, AStolenTaskRunsTheOneThatTheThiefAccepts) {
   const Starpu starpu;
   const int first = a(), last = b();
@@ -113,7 +113,7 @@ TEST_F(TwoImplementations, TheCodeletMayChangeItsMindUntilTheTaskRuns) {
   EXPECT_THAT(ran(), ElementsAre(Pair(a(), ElementsAre(1U))));
 }
 
-TEST_F(TwoImplementations, AnotherWorkerRunsATaskWhoseHomeNoLongerMay) {
+TEST_F(TwoImplementations, AnotherWorkerRunsATaskThatItsHomeRefuses) {
   const Environment environment{{"TESSERA_SCHED", "-steal"}};
   const Starpu starpu;
   const int other = a();
@@ -128,7 +128,7 @@ TEST_F(TwoImplementations, AnotherWorkerRunsATaskWhoseHomeNoLongerMay) {
   EXPECT_THAT(ran(), ElementsAre(Pair(other, ElementsAre(0U))));
 }
 
-TEST_F(TwoImplementations, ATaskRunsOnceItsCodeletNoLongerRefusesItEverywhere) {
+TEST_F(TwoImplementations, ATaskRunsWhenItsCodeletAcceptsAWorker) {
   const Starpu starpu;
   const Numbers tile;
   Gate refuses;

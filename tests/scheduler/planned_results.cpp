@@ -14,10 +14,10 @@ namespace tessera::test::planned_results_cpp {
 namespace {
 
 constexpr unsigned far_node = 1;
-constexpr std::size_t tiles = 4, numbers = 2048;  // in a tile, which has 16 KiB
+constexpr std::size_t tiles = 4, numbers = 2048;  // 2048 numbers are a tile of 16 KiB
 
-/// The largest number of results that a worker has begun and not completed. The share of the memory for them holds less
-/// than one.
+/// The maximum number of results that a worker has begun and not completed. Their share of the memory holds less than
+/// one result.
 std::size_t most_incomplete(bool planned) {
   const Environment environment{{"TESSERA_SCHED", "results=1,-steal"}};
   const Starpu starpu;

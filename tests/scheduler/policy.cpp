@@ -116,7 +116,7 @@ TEST(Policy, ObeysTheWorkerOfATask) {
       task->execute_on_a_specific_worker = 1;
       task->workerid = static_cast<unsigned>(worker);
       submit(task);
-      submit(link_of(chain, i));  // between these, a task that may run anywhere
+      submit(link_of(chain, i));  // between these, a task that any worker may run
       expected = appended(appended(expected, i), i);
     }
     EXPECT_EQ(chain.value(), expected);
@@ -274,8 +274,7 @@ TEST(Policy, RunsTasksAtTheHomeOfTheirTile) {
   EXPECT_EQ(counts().steals, 0);
 }
 
-// Each worker stays in its first task until the other has begun one: no duration is known then that could speak against
-// stealing.
+// Each worker stays in its first task until the other has begun one, so no known duration can prevent stealing.
 TEST(Policy, LetsIdleWorkersSteal) {
   const Starpu starpu;
   const auto cpus = cpus_of_starpu();

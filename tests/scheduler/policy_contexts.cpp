@@ -114,8 +114,8 @@ bool all_done_soon() {
   return starpu_task_nsubmitted() == 0;
 }
 
-// When a worker leaves, the other workers must run the tasks that it has reserved, and the tasks that have it as their
-// home, also those submitted later and also without stealing.
+// When a worker leaves, other workers must run its reserved tasks and the tasks whose home it is, even tasks submitted
+// later, and even without stealing.
 TEST(PolicyContexts, TakeOverTheTasksOfWorkersThatLeft) {
   for (const char* steal : {"+steal", "-steal"}) {
     SCOPED_TRACE(steal);

@@ -35,7 +35,7 @@ TEST(PolicyOptions, ThatAreWrongStopTheRuntime) {
     EXPECT_THAT(error.what(), HasSubstr("TESSERA_SCHED has 'slots=0', must be slots=N"));
   }
   EXPECT_EQ(starpu_is_initialized(), 0);
-  options.policy = "lws";  // this policy does not read them
+  options.policy = "lws";  // lws does not read the options
   EXPECT_NO_THROW(Runtime{options});
 }
 

@@ -85,7 +85,7 @@ TEST_F(Prefetching, FetchesWhatIsToBeInvalidated) {
   EXPECT_EQ(counts().tasks, tasks);
 }
 
-// The same for tasks on pieces of the inputs.
+// Tasks on pieces of the inputs have been submitted by the time the worker fetches the inputs.
 TEST_F(Prefetching, FetchesWhatIsToBePartitioned) {
   Tiles tiles;
   for (const auto& tile : tiles.inputs) tessera_sched_allow_fetching(tile.handle());
@@ -110,7 +110,7 @@ TEST_F(Prefetching, FetchesWhatIsToBePartitioned) {
 }
 
 // Tasks are stolen after their tiles were prefetched for the victim. The next tasks that read these tiles there take
-// the prefetches over.
+// over the prefetches.
 TEST_F(Prefetching, KeepsNoStolenTileAfterTheNextTasksThatReadIt) {
   const Tiles tiles;
   Gate reserved, stolen;
@@ -160,7 +160,7 @@ TEST_F(Prefetching, WritesBackWhatIsToBeInvalidated) {
 
 // A task that fills most of a memory changes how its worker fetches and steals, but only until it has run.
 TEST_F(Prefetching, GoesOnAfterATaskThatFillsTheMemory) {
-  Numbers large(96 * 1024);  // of 1 MiB
+  Numbers large(96 * 1024);  // the memory has 1 MiB
   submit(only_on(far_, link_of(large, 1)));
   starpu_task_wait_for_all();
   Gate stolen;

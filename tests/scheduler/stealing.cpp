@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From whom a worker without tasks steals. The environment in CMakeLists.txt provides three workers with a common
-// memory.
+// Which worker is the victim of a steal. The environment in CMakeLists.txt provides three workers with a common memory.
 #include <gmock/gmock.h>
 
 #include <atomic>
@@ -65,8 +64,8 @@ class Stealing : public ::testing::Test {
   std::vector<int> cpus_;
 };
 
-// The other two workers stay in their first task until the thief has stolen as many tasks as one queue has more than
-// the other.
+// The other two workers stay in their first task until the thief has stolen the difference between the lengths of their
+// queues.
 TEST_F(Stealing, TakesFromTheFullest) {
   const int thief = cpus_[0], fuller = cpus_[1], other = cpus_[2];
   constexpr int in_fuller = 30, in_other = 5, difference = in_fuller - in_other - 2;  // each has begun at most one

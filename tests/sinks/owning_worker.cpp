@@ -30,7 +30,7 @@ detail::Machine machine_with(int cuda, int opencl) {
   return machine;
 }
 
-TEST(OwningWorker, KindsAreThoseOfTheMachineThatHaveTheOperation) {
+TEST(OwningWorker, KindsMustImplementTheOperation) {
   const auto both = machine_with(1, 1);
   EXPECT_EQ(kinds_of_gpus(with(true, true), both), STARPU_CUDA | STARPU_OPENCL);
   EXPECT_EQ(kinds_of_gpus(with(true, false), both), STARPU_CUDA);

@@ -12,7 +12,7 @@
 #include "support/matrices.hpp"
 #include "support/values.hpp"
 
-/// A call of any routine as a value: operands, options and factors. The output is C, also that of trmm and trsm.
+/// A call of any routine as a value: operands, options and factors. The output is C, even for trmm and trsm.
 namespace tessera::test {
 
 /// A factor that is passed as T or, for some Hermitian routines, as a real number.
@@ -59,14 +59,14 @@ struct Routine {
   std::string name;                    ///< "gemm"
   std::vector<std::string> arguments;  ///< names of the arguments on pointers, in order
   bool real_alpha, real_beta;
-  bool hermitian;                                 ///< hemm, herk, her2k: ConjTrans in place of Trans
+  bool hermitian;                                 ///< hemm, herk, her2k: the routine accepts ConjTrans instead of Trans
   Structure a, c;                                 ///< structures of A and of the output
   std::vector<Op> ops;                            ///< legal values of op or op_a
   std::vector<Term<T>> (*terms)(const Call<T>&);  ///< the sum added to βC; for trsm the sum op(A) X, equal to αB
   void (*on_pointers)(const Arguments<T>&);
   void (*with_layout)(Layout, const Arguments<T>&);
   void (*on_matrices)(const TileArguments<T>&);
-  void (*on_host)(const Arguments<T>&);  ///< by the host BLAS
+  void (*on_host)(const Arguments<T>&);  ///< computes with the host BLAS
 
   bool has(const char* argument) const { return std::ranges::count(arguments, argument) > 0; }
   bool has_b() const { return has("B") && has("C"); }
@@ -111,7 +111,7 @@ struct Call {
   }
 };
 
-/// Prints all that is needed to reproduce the call.
+/// Prints everything that is needed to reproduce the call.
 template <Scalar T>
 std::ostream& operator<<(std::ostream& out, const Call<T>& call);
 

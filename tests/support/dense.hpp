@@ -96,7 +96,7 @@ double largest(const Dense<T>& A) {
   return most;
 }
 
-/// The same matrix, column-major and without padding.
+/// A copy that is column-major and without padding.
 template <Scalar T>
 Dense<T> packed(const Dense<T>& A) {
   Dense<T> result(A.m, A.n);

@@ -7,8 +7,8 @@
 
 namespace tessera::test {
 
-/// Makes threads wait until one of them opens it. After ten seconds it opens by itself, since the opener must be
-/// broken.
+/// Makes threads wait until one of them opens the gate. The gate opens by itself after ten seconds, because then the
+/// opener must be broken.
 class Gate {
  public:
   void open() { opened_ = true; }

@@ -14,7 +14,7 @@
 
 namespace {
 
-/// Whether fewer devices can be used than the variable asks for. If so, prints this.
+/// Whether fewer devices are usable than the variable asks for. Prints a message if so.
 /// @param probe  (int wanted)
 template <typename Probe>
 bool lacks(const char* variable, const char* devices, Probe probe) {
@@ -28,7 +28,7 @@ bool lacks(const char* variable, const char* devices, Probe probe) {
   return true;
 }
 
-/// Whether StarPU does not drive both kinds of GPU that the environment asks for. If so, prints this.
+/// Whether StarPU does not drive both kinds of GPU that the environment asks for. Prints a message if so.
 bool lacks_both_kinds() {
   if (std::getenv("TESSERA_TEST_NEEDS_GPUS") == nullptr || std::getenv("TESSERA_TEST_NEEDS_OPENCL") == nullptr)
     return false;

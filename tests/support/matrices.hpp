@@ -33,7 +33,7 @@ class HostMatrix {
   T& operator()(Index i, Index j) { return data()[i + j * ld_]; }
   const T& operator()(Index i, Index j) const { return data()[i + j * ld_]; }
 
-  /// True if all bytes are equal, elements and sentinels: for operands that must not have been written.
+  /// Compares all bytes, elements and sentinels. For operands that must not be written.
   friend bool operator==(const HostMatrix& a, const HostMatrix& b) {
     return a.m_ == b.m_ && a.n_ == b.n_ && a.ld_ == b.ld_ &&
            std::memcmp(a.memory_.data(), b.memory_.data(), a.memory_.size() * sizeof(T)) == 0;
@@ -45,7 +45,7 @@ class HostMatrix {
     return expected == *this;
   }
 
-  /// True if all elements are equal as numbers (0 equals −0) and no sentinel was written: for exact results.
+  /// Whether all elements are equal as numbers (0 equals −0) and all sentinels are intact. For exact results.
   bool equals(const HostMatrix& other) const {
     bool equal = m_ == other.m_ && n_ == other.n_ && sentinels_intact();
     for (Index j = 0; equal && j < n_; j++) equal = std::equal(&(*this)(0, j), &(*this)(0, j) + m_, &other(0, j));
@@ -58,8 +58,8 @@ class HostMatrix {
   std::vector<T> memory_;
 };
 
-/// Random numbers from a fixed seed, the same on every machine. The standard fixes the output of its engines, but not
-/// that of its distributions, which are therefore not used.
+/// Random numbers from a fixed seed, the same on every machine. The C++ standard defines the output of its random
+/// engines, but not that of its distributions, so these are not used.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : engine_(seed) {}
@@ -117,7 +117,7 @@ HostMatrix<T> integer_matrix(std::uint64_t seed, Index m, Index n, Index padding
   return A;
 }
 
-/// Factors for all paths: zero, one, and others of either sign, for complex types with both parts.
+/// Factors for all code paths: zero, one, and numbers of either sign; for complex types, with both parts.
 template <Scalar T>
 std::vector<T> factors() {
   std::vector<T> list{T(0), T(1), T(Real<T>(-0.5)), T(Real<T>(2.25))};

@@ -7,8 +7,8 @@
 #include "support/call.hpp"
 #include "support/routines.hpp"
 
-/// Calls with operands. Elements that the routine may read are numbers. All others are NaN, each with its own mark, so
-/// tests detect reads as well as writes.
+/// Calls with operands. Elements that the routine may read are numbers. All others are NaN with different marks, so
+/// tests detect reads and writes.
 namespace tessera::test {
 
 /// A signalling NaN with `mark`, not zero, in its payload. Copies keep it; arithmetic turns it into a quiet NaN.
@@ -43,8 +43,8 @@ HostMatrix<T> matrix_of(Size size, Index padding) {
 template <Scalar T>
 Call<T> unfilled_call(const Routine<T>& routine, const Options& options, const Extent& size, std::uint64_t seed);
 
-/// A call with random operands, alpha 1 and beta 1. Triangular matrices are well conditioned, since a solution is
-/// judged by its residual: the diagonal is at least 1, and the other elements of each row and column sum up to less
+/// A call with random operands, alpha 1 and beta 1. Triangular matrices are well conditioned, because solutions are
+/// judged by their residual: the diagonal is at least 1, and the other elements of each row and column sum up to less
 /// than 3/4.
 template <Scalar T>
 Call<T> random_call(const Routine<T>& routine, const Options& options, const Extent& size, std::uint64_t seed,
@@ -72,12 +72,12 @@ void fill_exactly_invertible(HostMatrix<T>& A, Random& random) {
     }
 }
 
-/// A call on integers: its result is exact, whatever the tiles.
+/// A call on integers, whose result is exact for any tiles.
 template <Scalar T>
 Call<T> integer_call(const Routine<T>& routine, const Options& options, const Extent& size, std::uint64_t seed,
                      std::type_identity_t<T> alpha = T(-2), std::type_identity_t<T> beta = T(3), Index largest = 4);
 
-/// The same with integer factors, which have real and imaginary parts if the routine takes complex factors.
+/// A call on integers with integer factors, which have both parts if the routine takes complex factors.
 template <Scalar T>
 Call<T> integer_call_with_factors(const Routine<T>& routine, const Options& options, const Extent& size,
                                   std::uint64_t seed);

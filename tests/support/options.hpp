@@ -17,7 +17,7 @@ inline constexpr std::array all_diags{Diag::NonUnit, Diag::Unit};
 struct Options {
   Side side = Side::Left;
   Uplo uplo = Uplo::Lower;
-  Op op_a = Op::NoTrans;  ///< also `op` of routines with only one
+  Op op_a = Op::NoTrans;  ///< also the `op` of routines that have only one
   Op op_b = Op::NoTrans;
   Diag diag = Diag::NonUnit;
 };
@@ -37,7 +37,7 @@ constexpr Size stored(Op op, Index rows, Index columns) {
   return op == Op::NoTrans ? Size{rows, columns} : Size{columns, rows};
 }
 
-/// How a routine interprets a stored matrix. For all but General only the triangle `uplo` is used.
+/// How a routine interprets a stored matrix. Except for General, only the triangle `uplo` is used.
 enum class Structure { General, Triangular, Symmetric, Hermitian };
 
 constexpr bool in_triangle(Uplo uplo, Index i, Index j) { return uplo == Uplo::Lower ? i >= j : i <= j; }

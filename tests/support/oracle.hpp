@@ -4,7 +4,7 @@
 #include "codelets/host_blas.hpp"
 #include "support/matrices.hpp"
 
-/// The expected result of a product, for tests that need some result but do not test a routine. Tests of routines use
+/// The expected result of a product, for tests that need a result but do not test a routine. Tests of routines use
 /// support/call.hpp.
 namespace tessera::test {
 

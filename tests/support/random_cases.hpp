@@ -7,7 +7,7 @@
 
 namespace tessera::test {
 
-/// A number from the environment.
+/// The value of an environment variable as a number.
 inline Index variable(const char* name, Index missing) {
   const char* text = std::getenv(name);
   return text == nullptr ? missing : std::atoll(text);

@@ -188,7 +188,7 @@ class RandomProgram {
     std::size_t dimension;
     Range range;
   };
-  /// A view of a matrix: a range of its tiles as stored, then an op.
+  /// A view of a matrix: a range of its tiles as stored, to which an op is applied.
   struct Operand {
     std::size_t matrix;
     Range rows, columns;
@@ -259,9 +259,9 @@ class RandomProgram {
   static bool may_be_refused(const Routine<T>& routine, const Operand& a, const Operand& b, const Operand& c) {
     const auto transposed = [](const Operand& x) { return x.view != Op::NoTrans; };
     if (routine.a != Structure::General && routine.has_b() && transposed(b) != transposed(c))
-      return true;  // symm, hemm
+      return true;  // for symm and hemm
     if (routine.c != Structure::General && routine.has("op") && transposed(a) != transposed(b))
-      return true;  // syr2k, her2k
+      return true;  // for syr2k
     if (!is_complex<T>) return false;
     return transposed(a) || transposed(b) || transposed(c);
   }

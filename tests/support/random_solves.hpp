@@ -20,7 +20,7 @@
 namespace tessera::test {
 
 /// A matrix whose factors are known. Off the diagonal, only odd rows of L and even rows of U have nonzero elements, all
-/// of them in columns of the other parity. Therefore the elements of their inverses are not larger.
+/// in columns of the other parity. The elements of the inverses are therefore no larger.
 template <Scalar T>
 struct FactoredMatrix {
   enum class Kind { Cholesky, Lu, LuNopiv };
@@ -29,7 +29,7 @@ struct FactoredMatrix {
   Kind kind;
   Uplo uplo = Uplo::Lower;    ///< where potrf reads the matrix and leaves its factor
   HostMatrix<T> A, factors;   ///< the matrix, and the result of its factorization
-  std::vector<Index> pivots;  ///< of Kind::Lu, counted from 1
+  std::vector<Index> pivots;  ///< for Kind::Lu, counted from 1
 
   FactoredMatrix(Kind which, Index n, Random& random) : kind(which), A(n, n), factors(n, n) {
     HostMatrix<T> L(n, n), U(n, n);
@@ -189,7 +189,7 @@ class RandomSolves {
     note("start");
   }
 
-  /// Copies a known matrix to where it can be factorized.
+  /// Copies a known matrix to a slot where it can be factorized.
   void bring(std::size_t known, Slot& slot) {
     gemm(Op::NoTrans, random_.one_of(all_ops), T(1), sources_[known], *unit_, T(0), *slot.matrix);
     slot.expected = known_[known].A;

@@ -67,7 +67,7 @@ template <Scalar T>
     Vector<T> sums(static_cast<std::size_t>(after.C.m())), expected = sums;
     for (const auto& [factor, left, right] : terms_of(before, after))
       add<T>(sums, factor, times(left, times(right, t)));
-    if (before.routine->solves()) {  // op(A) X t must equal α B t
+    if (before.routine->solves()) {  // for trsm, op(A) X t must equal α B t
       add<T>(expected, alpha, times(old, t));
     } else {
       if (before.beta != T{}) add<T>(sums, beta, times(old, t));

@@ -50,8 +50,8 @@ template <Scalar T>
 template <Scalar T>
 ::testing::AssertionResult result_is(const HostMatrix<T>& expected, const Call<T>& before, const Call<T>& after);
 
-/// On integers: whether the output equals that of the host BLAS. For complex trsm on GPUs: whether it is within the
-/// error bound, since cuBLAS rounds there although all terms are exact. At order 150, the last bit was wrong.
+/// For integers: whether the output equals that of the host BLAS. For complex trsm on GPUs: whether it is within the
+/// error bound, because cuBLAS rounds although all terms are exact.
 template <Scalar T>
 ::testing::AssertionResult result_is_that_of_the_host(const Call<T>& before, const Call<T>& after);
 

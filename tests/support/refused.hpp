@@ -37,7 +37,7 @@ void expect_refused(Call call, const std::string& routine, const std::vector<std
   EXPECT_EQ(statistics().tasks, tasks);
 }
 
-/// The same if only one argument can be named.
+/// Expects an error about one particular argument.
 template <typename Error, typename Call>
 void expect_refused(Call call, const std::string& routine, int position, const std::string& argument,
                     const std::string& problem) {

@@ -3,7 +3,7 @@
 
 #include "support/call.hpp"
 
-/// The argument shapes of src/blas/routines.def, by their names there: the structures of the operands, the terms of the
+/// The argument shapes of src/blas/routines.def, under the same names: the structures of the operands, the terms of the
 /// sums, and calls.
 namespace tessera::test::shapes {
 

@@ -104,7 +104,7 @@ inline starpu_task* task_of(Work work, std::initializer_list<Access> tiles = {})
   return task;
 }
 
-/// Restricts a task to one worker by a list of workers: with `execute_on_a_specific_worker`, StarPU would not ask the
+/// Restricts a task to one worker by a list of workers. With `execute_on_a_specific_worker`, StarPU would not ask the
 /// policy.
 inline starpu_task* only_on(int worker, starpu_task* task) {
   using List = std::array<std::uint32_t, (STARPU_NMAXWORKERS + 31) / 32>;
@@ -164,7 +164,7 @@ inline starpu_task* link_of(
       {{chain.handle(), STARPU_RW}});
 }
 
-/// Takes long enough for an idle worker to look for work.
+/// Gives idle workers time to look for work.
 inline void take_a_while() { usleep(1000); }
 
 }  // namespace tessera::test

@@ -8,10 +8,10 @@
 
 #include "support/dense.hpp"
 
-/// Matrices with many rows and few columns, by what makes their factorization difficult.
+/// Matrices with many rows and few columns, each difficult to factorize for a different reason.
 namespace tessera::test {
 
-/// A random matrix, of which all singular values are about 1, times one with singular values from 1 to 1 / condition.
+/// A random matrix with singular values of about 1, times a matrix with singular values from 1 to 1 / condition.
 template <Scalar T>
 Dense<T> with_condition(Index m, Index n, double condition, std::uint64_t seed) {
   auto A = random_matrix<T>(m, n, seed);

@@ -8,7 +8,7 @@
 
 namespace tessera::test {
 
-/// The tasks that workers of one kind run during its lifetime.
+/// Counts the tasks that workers of one kind run during the lifetime of this object.
 class TasksOf {
  public:
   explicit TasksOf(starpu_worker_archtype type)

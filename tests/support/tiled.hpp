@@ -34,7 +34,7 @@ HostMatrix<T> part(const HostMatrix<T>& A, Op op) {
   return part(A, 0, 0, A.m(), A.n(), op);
 }
 
-/// The inverse of `part`: writes P = op(X) back into A.
+/// The reverse of `part`: writes P = op(X) back into A.
 template <Scalar T>
 void put(HostMatrix<T>& A, Index i0, Index j0, Op op, const HostMatrix<T>& P) {
   const auto stored = part(P, op);

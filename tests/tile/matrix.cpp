@@ -40,7 +40,7 @@ TEST(MatrixLetters, DifferWhileMatricesExist) {
   const auto E = tiled(e, {4, 4});
   gemm(Op::NoTrans, Op::NoTrans, 1.0, A, B, 0.0, E);
   E.wait();
-  EXPECT_EQ(letter(E), 'D');  // which no other matrix has any more
+  EXPECT_EQ(letter(E), 'D');  // no other matrix has this letter any more
 }
 
 template <Scalar T>

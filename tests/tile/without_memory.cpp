@@ -214,7 +214,7 @@ TYPED_TEST(MatricesWithoutMemory, AreWrittenAfterTheirHandlesWereGiven) {
 TYPED_TEST(MatricesWithoutMemory, AreFactorizedAndSolvedInPlace) {
   using T = TypeParam;
   const auto P = this->definite();
-  const auto expect_solution = [&](const Matrix<T>& X) {  // of P X = B
+  const auto expect_solution = [&](const Matrix<T>& X) {  // the solution of P X = B
     const auto product = this->product(Op::NoTrans, Op::NoTrans, P, this->values(X));
     const auto bound = Real<T>(1e3) * size * std::numeric_limits<Real<T>>::epsilon();
     for (Index j = 0; j < size; j++)
@@ -352,7 +352,7 @@ TYPED_TEST(MatricesWithoutMemory, ReportFailures) {
   EXPECT_TRUE(this->values(Y).equals(this->A_));
 }
 
-/// What a call computes from a wrong tile is wrong, also if the matrix of the tile has ended before the call runs.
+/// A result computed from a failed tile has failed, even if the matrix of the tile is destroyed before the call runs.
 TYPED_TEST(MatricesWithoutMemory, ReportFailuresAfterTheirEnd) {
   using T = TypeParam;
   static std::atomic<bool> opened;

@@ -20,7 +20,7 @@ using ::testing::Each;
 constexpr Index n = 32;
 constexpr TileSize tile{16, 16};
 
-/// A way to discard the value of a tile once the tasks submitted so far have finished with it.
+/// A way to discard the value of a tile after the tasks submitted so far.
 using GiveUp = void (*)(starpu_data_handle_t);
 
 class TilesWithoutValue : public ::testing::TestWithParam<GiveUp> {
@@ -67,7 +67,7 @@ TEST_P(TilesWithoutValue, MayBeSomeOfAMatrix) {
   EXPECT_DOUBLE_EQ(temporary_.back(), n);
 }
 
-TEST_P(TilesWithoutValue, CanGetOneAgain) {
+TEST_P(TilesWithoutValue, CanBeWrittenAgain) {
   const auto A = tiled(ones_), T = tiled(temporary_), C = tiled(result_);
   square(A, T);
   give_up(T);
@@ -79,7 +79,7 @@ TEST_P(TilesWithoutValue, CanGetOneAgain) {
 }
 
 // A value is written back and discarded afterwards.
-TEST_P(TilesWithoutValue, MayHaveHadOne) {
+TEST_P(TilesWithoutValue, MayHaveHadAValue) {
   const auto T = tiled(temporary_);
   for (int i = 0; i < 20; i++) {
     std::ranges::fill(ones_, i);

@@ -21,12 +21,12 @@ std::vector<int> column(const DealtColumns& dealt, Index rows, Index j) {
   return gpus;
 }
 
-TEST(DealtColumns, AreWholeIfTheyCanBe) {
+TEST(DealtColumns, AreWholeIfTheyDivideEvenly) {
   const DealtColumns dealt(3, 2, 6);
   for (Index j = 0; j < 6; j++) EXPECT_THAT(column(dealt, 2, j), ElementsAre(j % 3, j % 3));
 }
 
-TEST(DealtColumns, AreCutIfTheyAreLeft) {
+TEST(DealtColumns, RemainingColumnsAreCut) {
   EXPECT_THAT(column({3, 4, 4}, 4, 2), ElementsAre(2, 2, 2, 2));
   EXPECT_THAT(column({3, 4, 4}, 4, 3), ElementsAre(0, 0, 1, 2));
   EXPECT_THAT(column({3, 6, 2}, 6, 0), ElementsAre(0, 0, 0, 0, 1, 1));  // no GPU has a whole column

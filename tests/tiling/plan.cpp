@@ -29,7 +29,7 @@ Machine machine_with(int cpu_workers, int gpus, Placement placement) {
   return machine;
 }
 
-/// During its lifetime, GPUs have invented rates, without which no tiles would be chosen for them.
+/// Gives GPUs invented rates during the lifetime of this object. Without rates, no tiles would be chosen for them.
 class InventedRates {
  public:
   InventedRates() : rates_(const_cast<detail::MachineRates&>(detail::machine_rates<double>({}))), before_(rates_) {

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace tessera::test::process_blocks_cpp {
 namespace {
 
@@ -52,7 +54,7 @@ TEST(ProcessBlocks, LookThreeTermsAhead) {
 TEST(ProcessBlocks,
      CutCIfItDoesNotFit) {  // 7×7 tiles fit; two even blocks in each direction, an even number for 2 GPUs
   const auto processes = with_gpu_memory(40);
-  const auto blocks = choose_process_blocks(processes, product);
+  const auto blocks = choose_process_blocks(processes, product, {.holds_back = true});
   EXPECT_FALSE(blocks.whole);
   EXPECT_EQ(blocks.rows, 6);
   EXPECT_EQ(blocks.columns, 6);
@@ -63,6 +65,31 @@ TEST(ProcessBlocks,
   EXPECT_EQ(loads.received, 2 * (360 * 2 / 3 + 360 / 2));
   EXPECT_EQ(loads.memory_case, 'c');
   EXPECT_EQ(loads.inputs, 2 * (360 + 180));
+  const auto early = choose_process_blocks(processes, product);
+  EXPECT_FALSE(early.holds_back);
+  EXPECT_EQ(predicted_loads(processes, product, early).received, 360 * 2 / 3 + 360 / 2);  // for both blocks
+}
+
+TEST(ProcessBlocks,
+     HoldBackWhatDoesNotFit) {  // 444 tiles in use; copies of 8 columns of A and 6 rows of B for 30 terms
+  ProcessModel processes{.p = 2, .q = 3, .gpus = 0, .gpu_memory = 0, .host_memory = 444 + 2 * 30 * (8 + 6)};
+  EXPECT_FALSE(choose_process_blocks(processes, product).holds_back);
+  EXPECT_EQ(choose_process_blocks(processes, product).chunk, 30);
+  EXPECT_TRUE(choose_process_blocks(processes, product, {.ahead = 2}).holds_back);
+  EXPECT_TRUE(choose_process_blocks(processes, product, {.chunk = 2}).holds_back);
+  EXPECT_FALSE(choose_process_blocks(processes, product, {.chunk = 2, .holds_back = false}).holds_back);
+  processes.host_memory--;
+  EXPECT_TRUE(choose_process_blocks(processes, product).holds_back);
+  EXPECT_FALSE(choose_process_blocks(processes, product, {.holds_back = false}).holds_back);
+}
+
+TEST(ProcessBlocks, LookAsFarAheadAsThereAreRowsOrColumnsOfProcesses) {
+  ProcessModel processes{.p = 2, .q = 5, .gpus = 1, .gpu_memory = 26, .host_memory = 0};
+  constexpr TiledProduct small{8, 20, 12, 1, 1, 1};  // 4×4 tiles of C for each process; a term takes 8
+  EXPECT_EQ(choose_process_blocks(processes, small).chunk, 1);
+  EXPECT_EQ(choose_process_blocks(processes, small).ahead, 5);
+  std::swap(processes.p, processes.q);
+  EXPECT_EQ(choose_process_blocks(processes, {20, 8, 12, 1, 1, 1}).ahead, 5);
 }
 
 TEST(ProcessBlocks, LoadEachTileOnceIfTheGpuHasMemoryForIt) {
@@ -91,7 +118,7 @@ TEST(ProcessBlocks, CountWhatCutColumnsTake) {  // 4×4 tiles for 3 GPUs: 6 or 5
   EXPECT_DOUBLE_EQ(loads.even_inputs, 8 * (4 + 4. / 3));
 }
 
-TEST(ProcessBlocks, CountBlocksThatAreNotFull) {  // of 7 and 6 rows of tiles, and 4 columns for 2 GPUs
+TEST(ProcessBlocks, CountBlocksThatAreNotFull) {  // 7 and 6 rows of tiles, and 4 columns for 2 GPUs
   const ProcessModel processes{.p = 2, .q = 1, .gpus = 2, .gpu_memory = 29, .host_memory = 0};
   constexpr TiledProduct ragged{13, 4, 10, 1, 1, 1};
   const auto blocks = choose_process_blocks(processes, ragged, {4, 3, 1, 1});  // 4 and 3 or 2 rows, 3 and 1 columns
@@ -126,7 +153,7 @@ TEST(ProcessBlocks, CutAPrimeNumberOfTermsEvenly) {
   ProcessModel processes{.p = 1, .q = 2, .gpus = 1, .gpu_memory = 30, .host_memory = 0};
   // 4×4 tiles of C leave 14; a term takes 8, so 1 fits. With one row and column of tiles, 14 terms fit.
   EXPECT_EQ(choose_process_blocks(processes, {4, 8, 29, 1, 1, 1}).chunk, 1);
-  EXPECT_EQ(choose_process_blocks(processes, {1, 2, 29, 1, 1, 1}).chunk, 10);  // of 29 terms, 14 fit: 10, 10 and 9
+  EXPECT_EQ(choose_process_blocks(processes, {1, 2, 29, 1, 1, 1}).chunk, 10);  // 14 of 29 terms fit: 10, 10 and 9
   EXPECT_EQ(choose_process_blocks(processes, {1, 2, 28, 1, 1, 1}).chunk, 14);
 }
 

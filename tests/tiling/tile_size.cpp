@@ -31,7 +31,7 @@ TEST(CostCurve, MeetsItsPoints) {
   EXPECT_DOUBLE_EQ(points.seconds(8e6), 4e-3);
 }
 
-TEST(CostCurve, IsLinearBetweenThemAndProportionalOutside) {
+TEST(CostCurve, IsLinearBetweenPointsAndProportionalOutside) {
   const CostCurve points({{1e6, 1e-3}, {3e6, 2e-3}, {8e6, 4e-3}});
   EXPECT_DOUBLE_EQ(points.seconds(2e6), 1.5e-3);
   EXPECT_DOUBLE_EQ(points.seconds(5.5e6), 3e-3);

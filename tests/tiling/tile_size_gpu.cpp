@@ -40,8 +40,8 @@ TEST(GpuTiles, GrowWithTheProblem) {
   }
 }
 
-// Partly filled tiles must not count as full ones: all tiles would have to be small.
-TEST(GpuTiles, HardlyDependOnAFewMoreRows) {
+// Partly filled tiles must not count as full ones, or only small tiles would be chosen.
+TEST(GpuTiles, AreStableUnderSmallChangesOfSize) {
   for (const int gpus : {1, 4, 6})
     for (const Index n : {8192, 12288, 16384}) {
       const auto machine = gpu_machine(gpus);
@@ -52,8 +52,8 @@ TEST(GpuTiles, HardlyDependOnAFewMoreRows) {
     }
 }
 
-// The same in triangular matrices and in triangles of results.
-TEST(GpuTiles, OfTrianglesHardlyDependOnAFewMoreRows) {
+// Triangular matrices, and triangles of results.
+TEST(GpuTiles, OfTrianglesAreStableUnderSmallChangesOfSize) {
   for (const int gpus : {1, 2, 4})
     for (const Index n : {12288, 16384, 24576}) {
       const auto machine = gpu_machine(gpus);
@@ -191,7 +191,7 @@ TEST(GpuTiles, AreWideIfTheirWidthIsStoredAsColumns) {
             choose_product_tiles(machine, {}, n, n, n, 0).n);
 }
 
-/// A GPU that waits for its first tiles also receives short columns slowly.
+/// Short columns arrive slowly even while a GPU waits for its first tiles.
 TEST(GpuTiles, AreHighIfTheLinksAreTheLimit) {
   for (const int gpus : {3, 4})
     EXPECT_GE(choose_product_tiles(gpu_machine(gpus), {}, 4096, 4096, 4096, 0).m, 1024) << gpus;
@@ -328,7 +328,7 @@ TEST(GpuTiles, OfFactorizationsGrowWithTheMatrix) {
   }
 }
 
-TEST(GpuTiles, OfFactorizationsOnOneGpuHardlyDependOnAFewMoreRows) {
+TEST(GpuTiles, OfFactorizationsAreStableUnderSmallChangesOfSize) {
   const auto machine = gpu_machine(1);
   for (const Index n : {12288, 16384, 24576}) {
     const auto of_cholesky = [&](Index order) { return detail::choose_cholesky_tiles(machine, order, 0); };

@@ -26,7 +26,7 @@ MachineModel machine_with(int gpus, int cores) {
   return machine;
 }
 
-TEST(ColumnsForCores, AreTheSameForEachCoreAndNotWiderThanThoseForGpus) {
+TEST(ColumnsForCores, AreEqualPerCoreAndNotWiderThanGpuColumns) {
   for (const int gpus : {1, 2})
     for (const Index n : {3000, 5000, 16384})
       for (const auto side : {Side::Left, Side::Right})
@@ -51,7 +51,7 @@ TEST(ColumnsForCores, AreComputedInTheTimeOfTheGpus) {
     }
 }
 
-// Cores with 0.75 of the rate of the GPU could compute 0.43 of the columns, with a margin 0.40.
+// Cores with 0.75 of the GPU's rate could compute 0.43 of the columns; with a margin, 0.40.
 TEST(ColumnsForCores, AreMostOfWhatTheCoresCanCompute) {
   for (const Index n : {8192, 16384}) {
     const auto tiles = choose_triangular_tiles(machine_with(1, 15), Side::Left, false, n, n, 0);
@@ -70,8 +70,8 @@ TEST(ColumnsForCores, LeaveThreeTilesToEachOfSeveralGpus) {
   EXPECT_EQ(choose_triangular_tiles(machine_with(2, 7), Side::Left, true, 700, 700, 0).columns_for_cores.count, 0);
 }
 
-// 15 cores have as many tiles of X with 16 columns and 512 rows. They save less time than handing these tiles back
-// costs.
+// 15 cores would get as many tiles of X, with 16 columns and 512 rows. They save less time than it costs to hand these
+// tiles back.
 TEST(ColumnsForCores, CountTheirTiles) {
   auto machine = machine_with(1, 15);
   const auto seconds = [&](int cores) {

@@ -47,7 +47,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t /*bytes*/) 
   return rates;
 }
 
-/// Simulated copies of long columns do not slow down while kernels run.
+/// In simulations, copies of long columns do not slow down while kernels run.
 BusyLinks measure_busy_links(const std::vector<int>& devices, int /*n*/, std::size_t /*bytes*/, double /*seconds*/) {
   const auto& machine = described_machine();
   const auto count = static_cast<int>(devices.size());

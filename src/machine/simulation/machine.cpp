@@ -24,7 +24,7 @@ double GpuKind::product_seconds(const std::string& operation, char type, double 
   return types.at(type) * curve.seconds(flops);
 }
 
-/// @param seconds_beside  of the concurrent products, if they had the whole GPU
+/// @param seconds_beside  the time of the concurrent products if they had the whole GPU
 double GpuKind::factorization_seconds(const codelets::Work& work, double seconds_beside) const {
   const auto of_panel = [&](const detail::CostCurve& column) {  // at least the time of the shortest measured panel
     return work.columns * column.seconds(std::max(work.rows, column.points().front().amount));
@@ -33,7 +33,7 @@ double GpuKind::factorization_seconds(const codelets::Work& work, double seconds
   if (work.beside == 0) return alone;
   if (!panels->beside) return alone + seconds_beside;
   const double products = seconds_beside / panels->beside->products, beside = of_panel(panels->beside->columns);
-  return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest runs alone
+  return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest runs by itself
 }
 
 double GpuKind::task_seconds(const std::string& operation, const codelets::Work& work) const {

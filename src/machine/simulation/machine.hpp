@@ -10,7 +10,7 @@
 #include "codelets/codelet.hpp"
 #include "machine/cost_curve.hpp"
 
-/// A machine for simulations, described in a file instead of measured. docs/laboratory.md explains the format.
+/// A machine for simulations. A file describes it; docs/laboratory.md explains the format.
 namespace tessera::simulation {
 
 /// Seconds to copy a column of a tile between host and GPU, as a function of its bytes. A column is one contiguous
@@ -21,25 +21,25 @@ struct ColumnTimes {
 
 /// Factorizations of panels with pivoting: seconds per column, as a function of the panel's rows.
 struct PanelTimes {
-  /// While products run concurrently on a part of the GPU.
+  /// The speed while products run concurrently on a part of the GPU.
   struct Beside {
     detail::CostCurve columns;
     double products;  ///< the rate of these products, relative to their rate on the whole GPU
   };
   detail::CostCurve alone;
-  std::optional<Beside> beside;  ///< none: the GPU does not do both at the same time
+  std::optional<Beside> beside;  ///< if absent, the GPU does not do both at the same time
 };
 
 struct GpuKind {
   std::string name;
-  double memory = 0;                                  ///< bytes
-  double memory_rate = 0;                             ///< bandwidth of the GPU's memory [bytes/s]
-  double task_overhead = 0;                           ///< time of a task in addition to its kernel [s]
-  std::map<std::string, detail::CostCurve> kernels;   ///< by tile operation, in double precision; always contains gemm
-  std::optional<ColumnTimes> in, out;                 ///< from and to the host; none: at the rate of the link
-  std::optional<PanelTimes> panels;                   ///< none: as long as a gemm with as many flops
-  std::map<std::string, detail::CostCurve> codelets;  ///< of programs, by name: seconds by bytes of data
-  std::map<char, double> types;                       ///< by type: time for the same number of flops, relative to d
+  double memory = 0;                                 ///< bytes
+  double memory_rate = 0;                            ///< bandwidth of the GPU's memory [bytes/s]
+  double task_overhead = 0;                          ///< time of a task in addition to its kernel [s]
+  std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, in double precision; always contains gemm
+  std::optional<ColumnTimes> in, out;  ///< columns from and to the host; if absent, copies have the rate of the link
+  std::optional<PanelTimes> panels;    ///< if absent, a panel takes as long as a gemm with as many flops
+  std::map<std::string, detail::CostCurve> codelets;  ///< codelets of programs, by name: seconds by bytes of data
+  std::map<char, double> types;  ///< by type: the time for a given number of flops, relative to type d
 
   /// Seconds of a tile task. The flops of add, scale and laswp count elements.
   double task_seconds(const std::string& operation, const codelets::Work& work) const;
@@ -79,14 +79,14 @@ struct Gpu {
 
 /// Copies between pageable memory and staging buffers on the host.
 struct Staging {
-  double rate = 0;       ///< of all copying threads together [bytes/s]
-  double core_rate = 0;  ///< of one copying thread [bytes/s]
+  double rate = 0;       ///< rate of all copying threads together [bytes/s]
+  double core_rate = 0;  ///< rate of one copying thread [bytes/s]
 };
 
 /// The network between MPI processes, each of which has its own machine.
 struct Network {
   int processes_per_node = 1;
-  double in = 0, out = 0;  ///< of a node [bytes/s]
+  double in = 0, out = 0;  ///< rates of a node [bytes/s]
   double inside = 0;       ///< between processes of one node, each way [bytes/s]
   double latency = 0;      ///< s
 };
@@ -99,7 +99,7 @@ struct Machine {
   std::vector<GpuKind> kinds;
   std::vector<Gpu> gpus;
   std::vector<SharedLink> shared;
-  std::optional<Staging> staging;            ///< none: operands in pageable memory cannot be simulated
+  std::optional<Staging> staging;            ///< if absent, operands in pageable memory cannot be simulated
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
   double peers_together = 0;  ///< of all direct links of a GPU in one direction [bytes/s]; 0: as fast as each of them
   std::optional<Network> network;  ///< none: only one process can be simulated
@@ -112,7 +112,8 @@ struct Machine {
   /// Total rate between the host and the first `count` GPUs while all of them copy [bytes/s].
   double total_in(int count) const { return total(count, &Gpu::in, &SharedLink::in); }
   double total_out(int count) const { return total(count, &Gpu::out, &SharedLink::out); }
-  /// The same in both directions at once. The directions slow each other down only on half-duplex links.
+  /// Total rate while all of them copy in both directions. Only on half-duplex links do the directions slow each other
+  /// down.
   double total_both(int count) const;
 
  private:
@@ -126,7 +127,7 @@ Machine read_machine(const std::filesystem::path& file);
 /// @throws RuntimeError if the variable is not set or the file is invalid
 const Machine& described_machine();
 
-/// Whether all operands are in the memory of the first GPU, or in pageable memory, instead of pinned memory.
+/// Whether all operands are in the memory of the first GPU or in pageable memory. Otherwise they are in pinned memory.
 extern bool operands_are_on_a_gpu, operands_are_pageable;
 
 }  // namespace tessera::simulation

@@ -6,7 +6,7 @@
 #include "machine/machine.hpp"
 #include "machine/simulation/machine.hpp"
 
-/// Rates of a described machine. No clock is involved, so simulations are repeatable.
+/// The rates of a described machine. They involve no clock, so simulations are repeatable.
 namespace tessera::detail {
 
 namespace {

@@ -36,7 +36,7 @@ class Field {
     return {file_, inside(key), value_[key]};
   }
   bool has(const std::string& key) const { return value_.is_object() && value_.contains(key); }
-  /// Refuses unknown members, so that a misspelt field is not treated as absent.
+  /// Refuses unknown members: a misspelt name would otherwise look like an absent field.
   void only(const std::vector<std::string>& keys) const {
     if (!value_.is_object()) refuse("an object");
     for (const auto& [key, unused] : value_.items())

@@ -114,7 +114,7 @@ class Wires {
 
 class Platform {
  public:
-  /// @param prefix  for the names of hosts and links
+  /// @param prefix  start of the names of hosts and links
   Platform(const Machine& machine, bool pageable, std::string prefix = "")
       : machine_(machine), wires_(machine, pageable), prefix_(std::move(prefix)) {}
 
@@ -148,7 +148,7 @@ class Platform {
   }
 
  private:
-  /// SimGrid uses the full bandwidth of the links, and copies in opposite directions do not slow each other down.
+  /// SimGrid's settings: full bandwidth of the links, and no interference of copies in opposite directions.
   static constexpr const char* head =
       R"(<?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd'>

@@ -13,7 +13,7 @@
 #include "packed_columns.hpp"
 #include "thread_pool.hpp"
 
-/// How one thread copies pieces of a tile between host memory and a GPU, through pinned staging buffers.
+/// Copies by one thread of pieces of a tile between host memory and a GPU, through pinned staging buffers.
 namespace tessera::detail::staging {
 
 using gpu::require;
@@ -36,7 +36,7 @@ class StagingBuffer {
     require(cudaEventRecord(event.get(), stream), "cudaEventRecord");
     pending_ = event.get();
   }
-  /// The event of the marked copies; null: they are done.
+  /// The event of the marked copies; null if they are done.
   cudaEvent_t pending() const { return pending_; }
 
  private:
@@ -95,13 +95,12 @@ class Piece {
   bool to_gpu_;
 };
 
-/// The resources with which one thread copies: two staging buffers, and a stream for each GPU. The thread packs or
-/// unpacks one buffer while the link uses the other. Threads do not share streams, or they would wait for each other's
-/// copies.
+/// The resources of a copying thread: two staging buffers, and a stream for each GPU. The thread packs or unpacks one
+/// buffer while the link uses the other. Threads do not share streams, because they would wait for each other's copies.
 class Copier {
  public:
   using Job = TileCopy;
-  static constexpr std::size_t bytes = 2 * buffer_bytes;  ///< of pinned memory
+  static constexpr std::size_t bytes = 2 * buffer_bytes;  ///< bytes of pinned memory
 
   /// @throws RuntimeError
   void prepare(const TileCopy& job) {

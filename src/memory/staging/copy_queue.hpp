@@ -14,7 +14,7 @@
 
 namespace tessera::detail::staging {
 
-/// A value that a counter will reach. The counter is in memory that a GPU can also write. It may overflow.
+/// The moment when a counter reaches a value. A GPU can write the counter, too. The counter may overflow.
 struct Moment {
   std::uint32_t* counter;
   std::uint32_t value;
@@ -27,16 +27,16 @@ struct Moment {
 };
 
 /// Copies that one thread posts and any thread takes. They become ready in the order in which they are posted, so only
-/// the first one needs to be checked. Threads that look for work check it without taking the lock, so they do not
-/// disturb the posting thread, however many they are.
+/// the first copy needs to be checked. Threads that look for work check it without the lock, so even many of them do
+/// not disturb the posting thread.
 /// @pre  The counters of the copies outlive the threads that take them.
 template <typename Copy>
 class alignas(64) CopyQueue {  // cache lines not shared with others
  public:
   struct Posted {
     Copy copy;
-    Moment begin, end;      ///< `begin`: when it may start; `end`: reached when it has finished
-    std::uint64_t job = 0;  ///< the job that it is part of
+    Moment begin, end;      ///< the copy may start at `begin`, and reaches `end` when it has finished
+    std::uint64_t job = 0;  ///< the job to which the copy belongs
   };
 
   void push(Posted copy) {
@@ -62,7 +62,8 @@ class alignas(64) CopyQueue {  // cache lines not shared with others
     running_.erase(std::ranges::find(running_, job));
   }
 
-  /// Withdraws the copies of a job that have not started, and waits for those that have. The latter wait for nothing.
+  /// Withdraws the copies of a job that have not started, and waits for those that have. Copies that have started wait
+  /// for nothing.
   /// @return  the number of withdrawn copies
   std::size_t withdraw(std::uint64_t job) {
     std::unique_lock lock(mutex_);
@@ -77,7 +78,7 @@ class alignas(64) CopyQueue {  // cache lines not shared with others
   }
 
  private:
-  /// May be wrong while another thread changes the queue.
+  /// Whether the first copy may start. May be wrong while another thread changes the queue.
   bool seems_ready() const {
     auto* const counter = first_counter_.load(std::memory_order_acquire);
     return counter != nullptr && Moment{counter, first_value_.load(std::memory_order_relaxed)}.is_reached();
@@ -88,7 +89,7 @@ class alignas(64) CopyQueue {  // cache lines not shared with others
     first_counter_.store(posted_.empty() ? nullptr : posted_.front().begin.counter, std::memory_order_release);
   }
 
-  std::atomic<std::uint32_t*> first_counter_ = nullptr;  ///< of posted_.front(); null: there is none
+  std::atomic<std::uint32_t*> first_counter_ = nullptr;  ///< counter of posted_.front(); null if there is none
   std::atomic<std::uint32_t> first_value_ = 0;
   alignas(64) std::mutex mutex_;        // not in a cache line that threads looking for work read
   std::deque<Posted> posted_;           // guarded by mutex_

@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-/// C++17, because nvcc of CUDA 11 compiles the file that implements this.
+/// Only C++17, because nvcc of CUDA 11 compiles the file that implements this.
 namespace tessera::detail::staging {
 
 /// The used parts of the corners of a tile, for a copy from a GPU to pinned memory.
@@ -16,8 +16,8 @@ struct CornerCopy {
   };
   Corner corners[most];
   int count;  ///< number of corners
-  /// Whether the lower triangle is used, that is, the rows of column j from `diagonal` + j down. For an upper triangle,
-  /// the rows down to that one are used.
+  /// Whether the lower triangle is used: in column j, the rows from `diagonal` + j down. Otherwise the upper triangle
+  /// is used: the rows down to `diagonal` + j.
   bool lower;
   int diagonal;                              ///< row in which the diagonal crosses the first column of the tile
   std::size_t element;                       ///< bytes of an element

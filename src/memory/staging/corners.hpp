@@ -16,16 +16,16 @@
 /// Copies the corners of a triangle from a GPU to pinned memory.
 namespace tessera::detail::staging {
 
-/// Kernels that copy corners, on a separate high-priority stream for each GPU. On an ordinary stream, a kernel would
-/// wait for products that fill the GPU, and later copies would wait for the kernel.
+/// Kernels that copy corners, on a separate high-priority stream per GPU. On an ordinary stream, a kernel would wait
+/// for products that fill the GPU, and later copies would wait for the kernel.
 class Corners {
  public:
   /// Starts to copy the corners of a tile, and makes `stream` wait for the copies. Several threads may call this at a
   /// time.
   /// @pre  `gpu` is the current device
-  /// @return  whether a kernel writes the corners. If not, nothing has been done: there is no kernel for this GPU, the
-  ///          GPU cannot access all of the memory, or an address is not a multiple of 4
-  /// @throws  the error of gpu::require; no kernel writes to the memory then
+  /// @return  whether a kernel copies the corners. If not, nothing has been done: there is no kernel for this GPU, the
+  ///         GPU cannot access all of the memory, or an address is not a multiple of 4
+  /// @throws  the exceptions of gpu::require; then no kernel writes to the memory
   bool copy(const PartialTile& host, const PartialTile& source, std::span<const Rectangle> corners, int gpu,
             cudaStream_t stream) {
     CornerCopy copy{};
@@ -46,7 +46,7 @@ class Corners {
     try {
       gpu::require(cudaEventRecord(device.copied.get(), device.stream.get()), "cudaEventRecord");
       gpu::require(cudaStreamWaitEvent(stream, device.copied.get()), "cudaStreamWaitEvent");
-    } catch (...) {  // the tile is released, so no kernel may write to it afterwards
+    } catch (...) {  // the caller releases the tile, so no kernel may write to it afterwards
       cudaStreamSynchronize(device.stream.get());
       throw;
     }
@@ -84,8 +84,8 @@ class Corners {
     gpu::require(cudaPointerGetAttributes(&known, address), "cudaPointerGetAttributes");
     return static_cast<const std::byte*>(known.devicePointer);
   }
-  /// The tile at its address on the GPU. Null if the GPU does not see all the corners as one contiguous range: a
-  /// program may have pinned only a part of its matrix, or two parts separately.
+  /// The address of the tile on the GPU. Null if the GPU does not see all corners in one contiguous range, because the
+  /// program has pinned only a part of its matrix, or two parts separately.
   static void* seen_by_gpu(const PartialTile& host, std::span<const Rectangle> corners) {
     const auto *const first = begin_of(host, corners.front()), *const last = end_of(host, corners.back()) - 1;
     const auto *const seen_first = seen_by_gpu(first), *const seen_last = seen_by_gpu(last);

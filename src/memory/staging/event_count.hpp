@@ -8,16 +8,16 @@
 
 namespace tessera::detail::staging {
 
-/// An event count: a condition variable for conditions that change without a lock. If no thread waits, a notification
-/// costs one load. The condition and the number of waiting threads are sequentially consistent atomics. So either the
-/// notifying thread sees that another one waits, or the waiting thread sees that the condition holds.
+/// An event count: a condition variable for conditions that change without a lock. A notification costs one load if no
+/// thread waits. The condition and the number of waiting threads are sequentially consistent atomics, so either the
+/// notifying thread sees the waiting thread, or the waiting thread sees that the condition holds.
 class EventCount {
  public:
   /// Sleeps until condition() holds or a stop is requested.
   template <typename Condition>
   void wait(const std::stop_token& stop, Condition condition) {
     std::unique_lock lock(mutex_);
-    waiting_++;  // before the condition is read
+    waiting_++;  // must precede the first check of the condition
     changed_.wait(lock, stop, condition);
     waiting_--;
   }
@@ -26,7 +26,7 @@ class EventCount {
   /// @pre  the condition already held before this call
   void notify_all() {
     if (waiting_ == 0) return;
-    const std::lock_guard lock(mutex_);  // acquired only once a thread that has checked the condition sleeps
+    const std::lock_guard lock(mutex_);  // blocks until a thread that has checked the condition is asleep
     changed_.notify_all();
   }
 

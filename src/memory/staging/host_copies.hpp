@@ -19,8 +19,8 @@
 
 namespace tessera::detail::staging {
 
-/// Threads that run copies in host memory as soon as their preconditions hold. Each posting thread has its own queues.
-/// No thread stays idle while the first copy of any queue may start. This class knows nothing of GPUs.
+/// Threads that run copies in host memory as soon as these may start. Each posting thread has its own queues. No thread
+/// stays idle while the first copy of any queue may start. This class is independent of GPUs.
 /// @tparam Copy  has operator(), which does not throw
 template <typename Copy>
 class HostCopies {
@@ -28,8 +28,8 @@ class HostCopies {
   using Queue = CopyQueue<Copy>;
   using Posted = typename Queue::Posted;
 
-  /// @param threads  If the system refuses to create that many, there are fewer.
-  /// @param queues   how many can be opened
+  /// @param threads  number of threads; fewer if the system refuses to create them
+  /// @param queues   maximum number of queues
   /// @param spin     how long a thread without work spins before it sleeps
   /// @param begin    called first by each thread; does not throw
   HostCopies(
@@ -62,11 +62,12 @@ class HostCopies {
     return opened;
   }
 
-  /// @param queue  its copies become ready in the order in which they are posted
+  /// @param queue  a queue whose copies become ready in the order in which they are posted
   void post(std::size_t queue, Posted copy) {
     const auto unended = ++unended_;
     queues_[queue].push(std::move(copy));
-    // Each copy needs one thread. No more are woken, so the cost of posting does not depend on how many threads sleep.
+    // A copy needs one thread. No more threads are woken, so the cost of posting does not depend on the number of
+    // sleepers.
     if (unended + static_cast<std::size_t>(asleep()) > count_) work_.notify_one();
   }
 
@@ -81,7 +82,7 @@ class HostCopies {
   int asleep() const { return work_.waiting(); }
 
  private:
-  /// @param next  the queue to look at first, different for each thread and each time
+  /// @param next  index of the first queue to look at, different for each thread and each time
   void serve(const std::stop_token& stop, std::size_t next) {
     auto last = std::chrono::steady_clock::now();
     while (!stop.stop_requested()) {
@@ -115,12 +116,12 @@ class HostCopies {
 
   const std::chrono::microseconds spin_;
   std::atomic<std::uint64_t> jobs_ = 0;
-  std::atomic<std::size_t> opened_ = 0;   ///< of queues_
+  std::atomic<std::size_t> opened_ = 0;   ///< number of open queues
   std::atomic<std::size_t> unended_ = 0;  ///< copies that were posted and have not ended
-  std::size_t count_ = 0;                 ///< of threads_
+  std::size_t count_ = 0;                 ///< number of threads
   EventCount work_;
   std::vector<Queue> queues_;
-  std::vector<std::jthread> threads_;  // last: the threads end before the other members are destroyed
+  std::vector<std::jthread> threads_;  // last, so that the threads end before the other members are destroyed
 };
 
 }  // namespace tessera::detail::staging

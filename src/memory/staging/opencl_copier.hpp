@@ -11,7 +11,7 @@
 #include "packed_columns.hpp"
 #include "thread_pool.hpp"
 
-/// How one thread copies pieces of a tile between host memory and an OpenCL device, through pinned staging buffers.
+/// Copies by one thread of pieces of a tile between host memory and an OpenCL device, through pinned staging buffers.
 namespace tessera::detail::staging {
 
 /// A device and its copy queues, which any thread may use.
@@ -46,7 +46,7 @@ inline opencl::Event copy_on_link(cl_command_queue queue, bool to_device, const 
   return opencl::Event(event);
 }
 
-/// The copy of one tile between host memory and an OpenCL device in pieces, as a job for the thread pool.
+/// The copy of one tile between host memory and an OpenCL device in pieces: a job of the thread pool.
 struct OpenClTileCopy {
   const PartialTile* host = nullptr;
   const PartialTile* tile = nullptr;  ///< on the device
@@ -55,15 +55,15 @@ struct OpenClTileCopy {
   const OpenClDevice* device = nullptr;
 
   int piece_count() const { return static_cast<int>(pieces.size()); }
-  void select_device() const {}  // each call of OpenCL names its device
+  void select_device() const {}  // nothing to do: each call of OpenCL names its device
 };
 
-/// The resources with which one thread copies: two staging buffers for each device. The thread packs or unpacks one
-/// buffer while the link uses the other.
+/// The resources of a copying thread: two staging buffers per device. The thread packs or unpacks one buffer while the
+/// link uses the other.
 class OpenClCopier {
  public:
   using Job = OpenClTileCopy;
-  static constexpr std::size_t bytes = 2 * buffer_bytes;  ///< of pinned memory, for each device
+  static constexpr std::size_t bytes = 2 * buffer_bytes;  ///< bytes of pinned memory for each device
 
   /// @throws RuntimeError if there is no pinned memory left
   void prepare(const OpenClTileCopy& job) { buffers_.try_emplace(job.device, *job.device); }
@@ -91,7 +91,7 @@ class OpenClCopier {
  private:
   struct StagingBuffer {
     opencl::PinnedMemory memory;
-    opencl::Event pending;  ///< of the last copy through the buffer; null: it is done
+    opencl::Event pending;  ///< event of the last copy through the buffer; null: done
 
     explicit StagingBuffer(const OpenClDevice& device) : memory(device.context, device.in.get(), buffer_bytes) {}
     ~StagingBuffer() {

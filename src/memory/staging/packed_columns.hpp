@@ -11,28 +11,28 @@
 #include "common/streaming_copy.hpp"
 #include "memory/partial_tile.hpp"
 
-/// The pieces of a tile that fit staging buffers, and their copies on the host. Independent of the kind of device.
+/// Pieces of tiles that fit in staging buffers, and their copies on the host. Independent of the kind of device.
 namespace tessera::detail::staging {
 
-/// The size of a staging buffer [bytes]: small enough to divide a tile among all threads, large enough for the full
+/// The size of a staging buffer [bytes]: small enough to give all threads a part of a tile, large enough for the full
 /// rate of the link.
 inline constexpr std::size_t buffer_bytes = std::size_t{2} << 20;
 
-/// The size of the pieces of a tile [bytes]: as large as a staging buffer, or smaller to give more threads a piece of a
-/// small tile. The lower limit is the size at which the link takes as long to start a copy as to transfer it.
+/// The size of the pieces of a tile [bytes]. The pieces of a small tile are smaller than a staging buffer, so that more
+/// threads get one. At the lower limit, the link takes as long to start a copy as to transfer it.
 inline std::size_t piece_bytes(std::size_t tile, std::size_t threads) {
   constexpr std::size_t smallest = std::size_t{256} << 10;
   return std::clamp(tile / std::max<std::size_t>(threads, 1), smallest, buffer_bytes);
 }
 
-/// The same for a posted copy. Threads then work on pieces of several tiles, so pieces need not be as small.
+/// The size of the pieces of a posted copy [bytes]. Threads then work on several tiles, so pieces need not be as small.
 inline std::size_t posted_piece_bytes(std::size_t tile) {
   return std::clamp(tile / 16, buffer_bytes / 4, buffer_bytes);
 }
 
 /// The number of buffers that posted copies should have for each GPU and direction.
 /// @param memory  limit for the buffers of all GPUs in both directions [bytes]; 0: no limit
-/// @return  0 if copies should not be posted, because the threads that drive GPUs would leave no cores for the copies
+/// @return  0 if copies should not be posted, because the threads that drive GPUs would leave no cores for them
 inline std::size_t useful_buffers(std::size_t memory, std::size_t gpus) {
   constexpr std::size_t fewest = 4, useful = 24;
   if (std::thread::hardware_concurrency() < 2 * gpus + 2) return 0;
@@ -42,8 +42,8 @@ inline std::size_t useful_buffers(std::size_t memory, std::size_t gpus) {
 }
 
 /// Cuts a rectangle of a tile into ranges of columns.
-/// @param bytes  size of a piece, which always has at least one column
-/// @pre  one column fits a staging buffer
+/// @param bytes  size of a piece; a piece has at least one column
+/// @pre  one column fits in a staging buffer
 inline void cut(const Rectangle& rectangle, std::size_t element_size, std::size_t bytes,
                 std::vector<Rectangle>& pieces) {
   const auto& [i, j, m, n] = rectangle;
@@ -52,7 +52,7 @@ inline void cut(const Rectangle& rectangle, std::size_t element_size, std::size_
   for (int first = 0; first < n; first += columns) pieces.push_back({i, j + first, m, std::min(columns, n - first)});
 }
 
-/// Some columns of a tile in pageable memory, and a buffer that holds them without gaps. The link copies the whole
+/// Some columns of a tile in pageable memory, and a buffer that holds them contiguously. The link copies the whole
 /// rectangle. In pageable memory, only the used part of the tile is read and written.
 class PackedColumns {
  public:
@@ -69,7 +69,7 @@ class PackedColumns {
   /// Fills the buffer.
   void pack() const {
     for_each_column([](std::byte* column, std::byte* packed, std::size_t bytes) {
-      std::memcpy(packed, column, bytes);  // the link reads it from the caches
+      std::memcpy(packed, column, bytes);  // the copy stays in the caches, from which the link reads it
     });
   }
   /// Copies the buffer back.
@@ -92,7 +92,7 @@ class PackedColumns {
         copy(at(begin, j), packed + static_cast<std::size_t>(begin - rectangle_.i) * host_.matrix.elemsize,
              static_cast<std::size_t>(end - begin) * host_.matrix.elemsize);
   }
-  /// Whether the tile is so large that a program will not find it in the caches anyway. The limit is a guess.
+  /// Whether the tile is so large that the caches would not hold it until the program needs it. The limit is a guess.
   bool is_large() const { return host_.bytes >= std::size_t{32} << 20; }
   std::byte* at(int i, int j) const {
     return reinterpret_cast<std::byte*>(host_.matrix.ptr) + offset(host_.matrix, i, j);

@@ -18,33 +18,32 @@ struct CounterOperation {
   Moment moment;
 };
 
-/// How often a buffer has been filled and emptied. Each pair of counters has its own cache line.
+/// How often a buffer has been filled and emptied. Each buffer's counters have their own cache line.
 struct alignas(64) BufferCounters {
   std::uint32_t filled = 0, emptied = 0;
 };
 
 /// Copies of tiles through buffers, in one direction between the host and one GPU. The thread that drives the GPU only
-/// posts them. It puts the link's copies into streams, where they wait for counters, and host threads pack and unpack
-/// pieces as soon as their counters allow.
+/// posts them. It puts the link's copies into streams, where they wait for counters. Host threads pack and unpack
+/// pieces as soon as the counters allow.
 ///
-/// Pieces use the buffers in turn, and each buffer belongs to one of the link's streams: while one stream copies, the
-/// next one gets ready. Towards the GPU, a host thread fills a buffer once it is empty, and the link empties it once it
-/// is full; in the other direction, the roles are reversed. Everything waits only for what was posted earlier, so
-/// nothing waits forever, even if the device runs several streams in one queue. The host's copies for one stream have
-/// their own queue. The stream uses its buffers in order, so these copies become ready in the order in which they are
-/// posted.
+/// Pieces use the buffers round-robin, and each buffer belongs to one of the link's streams: while one stream copies,
+/// the next prepares. Towards the GPU, a host thread fills an empty buffer, and the link empties a full one. In the
+/// other direction, the roles are reversed. Everything waits only for what was posted earlier, so there is no deadlock,
+/// even if the device runs several streams in one queue. The host's copies for each stream have their own queue. They
+/// become ready in the order in which they are posted, because the stream uses its buffers in order.
 ///
 /// @tparam Job  the copy of a tile. It has
 ///              - piece_count(), and to_gpu, which is the same for all jobs
 ///              - on_host(piece, buffer): the copy between host memory and a buffer, a `HostCopy`
 ///              - copy_on_link(i, piece, buffer): adds the copy between a buffer and the GPU to the link's stream i
 ///              - add_to_link(i, operations): adds operations to that stream; several at a time cost as much as one
-///              - add(operations): adds them to the stream that waits for the job
-///              - synchronize(): waits for all streams of the link, which no longer wait for anything
+///              - add(operations): adds operations to the stream that waits for the job
+///              - synchronize(): waits for all streams of the link; none of them still waits for a counter
 template <typename Job, typename HostCopy>
 class PostedCopies {
  public:
-  /// @param data      memory of `buffers` buffers of `bytes` each; like the counters, accessible to the GPU
+  /// @param data      memory of `buffers` buffers of `bytes` bytes; like the counters, accessible to the GPU
   /// @param counters  one for each buffer, all 0
   /// @param streams   number of streams of the link
   /// @param host      runs the host's copies; each stream permanently takes one of its queues
@@ -56,8 +55,8 @@ class PostedCopies {
   }
 
   /// Makes the job's stream wait for the copy.
-  /// @throws  any exception of the job's functions. Nothing may be posted afterwards. The tile is not accessed any more
-  ///          and its stream does not wait, but the contents of the tile are wrong
+  /// @throws  any exception of the job's functions. Afterwards nothing may be posted. The tile is no longer accessed,
+  ///         and its stream does not wait, but the contents of the tile are wrong
   /// @pre  no other thread is in this function
   void post(Job& job) {
     const auto name = host_.new_job();
@@ -79,8 +78,9 @@ class PostedCopies {
   struct Begun {
     Moment earlier, last;
 
-    /// Makes the counter reach `last`, after `earlier`, which another job may wait for.
-    /// @param limit  if the device has not reached `earlier` by then, it has failed
+    /// Makes the counter reach `last`. Another job may wait for `earlier`, so this first waits until the device reaches
+    /// it.
+    /// @param limit  if the device has not reached `earlier` by this time, it has failed
     void end(std::chrono::steady_clock::time_point limit) const {
       while (!earlier.is_reached() && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
       if (!last.is_reached()) last.reach();
@@ -114,9 +114,9 @@ class PostedCopies {
   const std::size_t bytes_;
   BufferCounters* const counters_;
   HostCopies<HostCopy>& host_;
-  std::vector<std::size_t> queues_;                  ///< of `host_`, by stream of the link
-  std::vector<std::uint32_t> uses_;                  ///< by buffer
-  std::vector<std::vector<CounterOperation>> link_;  ///< by stream of the link: operations to be added next
+  std::vector<std::size_t> queues_;                  ///< queues of `host_`, by stream of the link
+  std::vector<std::uint32_t> uses_;                  ///< number of uses, by buffer
+  std::vector<std::vector<CounterOperation>> link_;  ///< the next operations to add, by stream of the link
   std::size_t next_ = 0;
 };
 

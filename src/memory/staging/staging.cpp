@@ -68,14 +68,15 @@ struct PostedCopy {
 /// Streams of the link for each GPU and direction.
 constexpr std::size_t streams_of_link = 2;
 
-/// Posts the copies of GPUs that are attached to the same part of the host. The copying threads run there. The buffers
-/// are also there, because they are allocated by the thread that drives a GPU, which StarPU lets run near the GPU.
+/// Posts the copies of GPUs that are attached to the same part of the host. The copying threads run there, and the
+/// buffers are there as well: the thread that drives a GPU allocates them, and StarPU lets that thread run near the
+/// GPU.
 class Posting {
  public:
-  /// @param buffers  number for each GPU and direction
+  /// @param buffers  number of buffers for each GPU and direction
   /// @param threads  number of copying threads; more threads than buffers would be useless
   /// @param gpus     number of GPUs
-  /// @param place    of one of the GPUs
+  /// @param place    the place of one of the GPUs
   Posting(const StreamCounters& stream_counters, std::size_t buffers, std::size_t threads, std::size_t gpus,
           const Place& place)
       : stream_counters_(stream_counters), buffers_(buffers),
@@ -84,7 +85,7 @@ class Posting {
 
   std::size_t threads() const { return host_.threads(); }
 
-  /// @return  false if copies of this GPU in this direction cannot be posted, or no longer
+  /// @return  false if copies of this GPU in this direction cannot be posted, or can no longer be posted
   /// @throws RuntimeError
   bool post(const TileCopy& job) {
     job.select_device();
@@ -108,7 +109,7 @@ class Posting {
     std::optional<PostedCopies<PostedCopy, HostCopy>> copies;
   };
 
-  /// @return  false if the system does not pin more memory, or the device's streams do not support counters
+  /// @return  false if the system does not pin more memory, or if the device's streams do not support counters
   bool prepare(Direction& direction, int gpu) {
     try {
       direction.data = gpu::allocate_host(buffers_ * buffer_bytes);
@@ -130,14 +131,14 @@ class Posting {
   const StreamCounters stream_counters_;
   const std::size_t buffers_;
   std::array<std::array<Direction, 2>, STARPU_MAXCUDADEVS> directions_;  ///< by CUDA ordinal
-  HostCopies<HostCopy> host_;  ///< last: its threads end before the buffers are freed
+  HostCopies<HostCopy> host_;  ///< last, so that its threads end before the buffers are freed
 };
 std::map<int, std::shared_ptr<Posting>>* posting = nullptr;  ///< by GPU; null: copies cannot be posted
 
 /// Copies a tile between host memory and a GPU. From pinned memory, panels are copied directly. To pinned memory, only
-/// their rectangles are copied directly. A kernel copies the corners; if the GPU cannot write to that memory, they go
-/// through staging buffers. In pageable memory, all panels go through staging buffers. These copies are posted if
-/// possible; otherwise the calling thread takes part in them.
+/// the rectangles of panels are copied directly; a kernel copies the corners, or they go through staging buffers if the
+/// GPU cannot write to that memory. In pageable memory, all panels go through staging buffers. These copies are posted
+/// if possible; otherwise the calling thread takes part in them.
 template <bool to_gpu, bool pinned>
 int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t stream) {
   const auto& s = *static_cast<const PartialTile*>(source);
@@ -184,7 +185,7 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
     codelets::report_failure(error.what());
   }
   starpu_interface_data_copy(from, to, s.bytes);
-  return -EAGAIN;  // StarPU waits for the copies in the stream
+  return -EAGAIN;  // tells StarPU to wait for the copies in the stream
 }
 
 template <bool pinned>
@@ -212,12 +213,12 @@ double rate_of_links() {
   for (unsigned i = 0; i < starpu_cuda_worker_get_count(); i++) {
     const int worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, static_cast<int>(i));
     if (const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(worker)); nodes.insert(node).second)
-      rate += 1e-3 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node);  // in MB/s
+      rate += 1e-3 * starpu_transfer_bandwidth(STARPU_MAIN_RAM, node);  // StarPU's unit is MB/s
   }
   return rate > 0 ? rate : std::numeric_limits<double>::infinity();
 }
 
-/// Copies are posted if the system has threads for all GPUs. GPUs at the same part of the host share threads.
+/// Starts posting copies if the system has threads for all GPUs. GPUs at the same part of the host share threads.
 void start_posting(const StreamCounters& stream_counters, std::size_t buffers, std::size_t threads) {
   std::set<int> gpus;
   for (unsigned i = 0; i < starpu_cuda_worker_get_count(); i++)

@@ -10,17 +10,17 @@ struct starpu_data_copy_methods;
 /// copies earlier pieces. The link copies rectangles; a kernel writes the corners of a triangle to pinned memory.
 namespace tessera::detail::staging {
 
-/// The copy methods of a `PartialTile` in pinned memory: direct, except for the corners of tiles from a GPU.
+/// The copy methods of a `PartialTile` in pinned memory: direct copies, except for the corners of tiles from a GPU.
 const starpu_data_copy_methods* pinned_copies();
 
-/// The copy methods of a `PartialTile` in pageable memory: all panels through staging buffers.
-/// @pre  a column of the tile fits a staging buffer
+/// The copy methods of a `PartialTile` in pageable memory: all panels go through staging buffers.
+/// @pre  a column of the tile fits in a staging buffer
 const starpu_data_copy_methods* pageable_copies();
 
 /// Starts the copying threads. They inherit the CPU affinity of the calling thread, so do not call this from a StarPU
 /// thread, which is bound to one core. Staging buffers are allocated when a thread first needs them.
 /// @param pinned_memory  limit for all staging buffers [bytes]; 0: no limit. If it is too small to post copies, the
-///                       threads that drive the GPUs always get buffers, and other threads share the rest.
+///                       threads that drive the GPUs always get buffers, and other threads share the rest
 void start(std::size_t pinned_memory);
 
 /// Whether tiles in pageable memory are copied without occupying the threads that drive GPUs.

@@ -17,15 +17,15 @@
 
 namespace tessera::detail::staging {
 
-/// Lets streams wait for counters in pinned memory, and write them. CUDA supports this on all devices since 12.0.
+/// Lets streams wait for counters in pinned memory, and write to them. CUDA supports this on all devices since 12.0.
 class StreamCounters {
  public:
   using Batch = decltype(&cuStreamBatchMemOp);
 
   explicit StreamCounters(Batch batch) : batch_(batch) {}
 
-  /// Empty if the driver is older, or the toolkit is older than 12.5, the first that can look up driver functions by
-  /// version.
+  /// Empty if the driver is older than 12.0, or the toolkit is older than 12.5, which introduced the look-up of driver
+  /// functions by version.
   static std::optional<StreamCounters> find() {
 #if CUDART_VERSION >= 12050
     constexpr unsigned version = 12000;

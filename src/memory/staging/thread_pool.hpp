@@ -32,7 +32,8 @@ inline void pause() {
 /// @param useful   number of copying threads if memory is no limit
 /// @param memory   limit for the staging buffers of all threads [bytes]; 0: no limit
 /// @param copier   memory that one thread needs [bytes]
-/// @param posters  number of threads that post jobs. They always copy, and the pool gets the rest of the memory.
+/// @param posters  number of threads that post jobs. They always copy; the threads of the pool share the rest of the
+///                 memory
 inline std::size_t threads_of_pool(std::size_t useful, std::size_t memory, std::size_t copier, std::size_t posters) {
   if (memory == 0) return useful;
   const auto copiers = memory / copier;
@@ -47,7 +48,7 @@ class Pieces {
     count_ = count;
     left_ = count;  // from now on, other threads may take pieces
   }
-  /// No pieces can be taken any more.
+  /// Ends the job: no more pieces can be taken.
   void close() { left_ = 0; }
   bool any_left() const { return left_ > 0; }
   /// @return  the index of a piece; empty if none is left
@@ -58,10 +59,10 @@ class Pieces {
 
  private:
   int count_ = 0;
-  std::atomic<int> left_ = 0;  ///< negative after calls of `take` that found nothing
+  std::atomic<int> left_ = 0;  ///< negative after calls of `take` that found no piece
 };
 
-/// The resources with which one thread copies. A copier works for one thread and one job at a time.
+/// The resources of a copying thread. A copier serves one thread and one job at a time.
 template <typename T>
 concept PieceCopier = std::default_initializable<T> && requires(T copier, const typename T::Job& job, Pieces& pieces) {
   { job.piece_count() } -> std::convertible_to<int>;
@@ -74,16 +75,16 @@ concept PieceCopier = std::default_initializable<T> && requires(T copier, const 
 };
 
 /// Threads that share the pieces of a job with the thread that posts it. The posting thread also copies, so a job ends
-/// even if no pool thread is free.
+/// even if no thread of the pool is free.
 template <PieceCopier Copier>
 class ThreadPool {
  public:
   using Job = typename Copier::Job;
-  static constexpr std::size_t max_jobs = 16;  ///< at a time; further posting threads wait
+  static constexpr std::size_t max_jobs = 16;  ///< jobs at a time; further posting threads wait
 
-  /// @param threads  If the system refuses to create that many, the pool has fewer.
-  /// @param spin     how long a thread without work spins before it sleeps. More tiles usually follow, and waking up is
-  ///                 slow.
+  /// @param threads  number of threads; fewer if the system refuses to create them
+  /// @param spin     how long a thread without work spins before it sleeps. Usually more tiles follow, and waking up is
+  ///                 slow
   explicit ThreadPool(std::size_t threads, std::chrono::microseconds spin = std::chrono::milliseconds(1));
   /// Ends the threads.
   /// @pre  no thread is in `run`
@@ -95,8 +96,8 @@ class ThreadPool {
 
   /// Copies all pieces. Any number of threads may call this at a time.
   /// @throws  the first exception of the calling thread's copier (when created, prepared or used), or of a pool thread
-  ///          while it copies a piece. After such a failure, no thread starts another piece. It is not a failure if a
-  ///          pool thread cannot select the device, or cannot create or prepare a copier: that thread does not help.
+  ///         while it copies a piece. After such a failure, no thread starts another piece. A pool thread that cannot
+  ///         select the device, or cannot create or prepare a copier, is no failure: that thread does not help
   void run(const Job& job);
 
   std::size_t threads() const { return threads_.size(); }
@@ -104,9 +105,9 @@ class ThreadPool {
   int asleep() const { return posted_.waiting(); }
 
  private:
-  /// Where a thread posts a job. Slots are reused while pool threads look at them without a lock. A pool thread reads
-  /// the job only between `readers++` and `readers--`, and the slot gets another job only after `readers` has dropped
-  /// to 0.
+  /// The place where a thread posts a job. Slots are reused while pool threads look at them without a lock. A pool
+  /// thread reads the job only between `readers++` and `readers--`, and the slot gets another job only when `readers`
+  /// is 0.
   struct alignas(64) Slot {  // cache lines not shared with others
     std::atomic<bool> in_use = false;
     std::atomic<int> readers = 0;
@@ -136,9 +137,9 @@ class ThreadPool {
   /// Copies pieces of the jobs that are currently posted.
   /// @return  false if there was nothing to do
   bool help(std::unique_ptr<Copier>& copier);
-  /// @return  false if this thread cannot help. The posting thread and the other pool threads then copy all pieces.
+  /// @return  false if this thread cannot help. The posting thread and the other pool threads then copy all pieces
   bool prepare(const Job& job, std::unique_ptr<Copier>& copier);
-  /// Returns when there is work, or when the pool ends.
+  /// Sleeps until there is work, or until the pool ends.
   void rest(const std::stop_token& stop);
 
   std::array<Slot, max_jobs> slots_;
@@ -146,14 +147,14 @@ class ThreadPool {
   EventCount posted_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Copier>> spare_;  // guarded by mutex_
-  std::vector<std::jthread> threads_;           // last: the threads end before the other members are destroyed
+  std::vector<std::jthread> threads_;           // last, so that the threads end before the other members are destroyed
 };
 
 template <PieceCopier Copier>
 ThreadPool<Copier>::ThreadPool(std::size_t threads, std::chrono::microseconds spin) : spin_(spin) {
   try {
     while (threads_.size() < threads) threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
-  } catch (const std::system_error&) {  // fewer threads: the posting threads copy more pieces themselves
+  } catch (const std::system_error&) {  // the posting threads then copy more pieces themselves
   }
 }
 
@@ -164,10 +165,10 @@ void ThreadPool<Copier>::run(const Job& job) {
   auto& slot = free_slot();
   slot.job = &job;
   const int count = job.piece_count();
-  slot.pieces.open(count);  // from now on, pool threads see the job
+  slot.pieces.open(count);  // from this point on, pool threads see the job
   if (count > 1) posted_.notify_all();
   slot.copy(*copier);                // returns when no pieces are left
-  while (slot.readers > 0) pause();  // at most as long as one piece takes
+  while (slot.readers > 0) pause();  // waits at most as long as one piece takes
   const auto failure = std::exchange(slot.failure, nullptr);
   slot.in_use = false;
   {

@@ -11,25 +11,25 @@ import subprocess
 import sys
 from typing import NamedTuple
 
-COLUMN = 30  # where the programs print the texts of options, on the next line if the option itself reaches so far
+COLUMN = 30  # column of the texts of options; if an option reaches it, its text is on the next line
 PLAIN = {".": r"\&.", "'": r"\&'"}  # at the beginning of a line, these would begin a request
 
 
 class Option(NamedTuple):
-    names: list  # e.g. ["-h", "--help"]; of an argument without a name, an empty list
-    value: str  # what follows it, e.g. "NAME ..."
+    names: list  # e.g. ["-h", "--help"]; empty for an argument without a name
+    value: str  # the form of its value, e.g. "NAME ..."
     remarks: str  # e.g. "Excludes: --size"
     text: str
 
 
 def escaped(text):
-    """Text in groff's syntax. Hyphens become minus signs, which can be copied to a command line."""
+    """Converts text to groff's syntax. Hyphens become minus signs, which can be copied to a command line."""
     text = text.replace("\\", r"\e").replace("-", r"\-")
     return PLAIN.get(text[:1], text[:1]) + text[1:]
 
 
 def wrapped(text):
-    """A paragraph, wrapped since groff warns about long lines."""
+    """Wraps a paragraph, because groff warns about long lines."""
     lines, line = [], ""
     for word in text.split():
         if line and len(line) + len(word) > 100:
@@ -53,7 +53,7 @@ def parse_option(left, text):
 
 
 def parse_help(text):
-    """The description, the usage, the options by the title of their group, and what stands below them."""
+    """The parts of a help text: description, usage, options by the title of their group, and footer."""
     lines = text.rstrip().splitlines()
     usage = next(i for i, line in enumerate(lines) if line.startswith("Usage: "))
     groups, footer, title = {}, [], None
@@ -138,7 +138,7 @@ def completion(name, text):
     lines = ["# SPDX-License-Identifier: BSD-3-Clause", f"{function}() {{",
              '  local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]}',
              "  COMPREPLY=()", "  case $before in"]
-    by_value = {}  # options by what bash offers behind them
+    by_value = {}  # options by the values that bash offers for them
     for option in options:
         if option.names and option.value:
             offered = ("-f" if re.search(r"FILE|FOLDER|DIR", option.value) else "-c" if "PROGRAM" in option.value

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays of other libraries: in memory of a GPU, of CuPy, PyTorch, Numba and others that have `__cuda_array_interface__`, or
-anywhere, of those that have `__dlpack__`."""
+"""Arrays of other libraries: in GPU memory, from CuPy, PyTorch, Numba and others that have `__cuda_array_interface__`; in
+any memory, from libraries that have `__dlpack__`."""
 import ctypes
 import functools
 import types
@@ -10,7 +10,7 @@ import numpy as np
 from . import _dlpack
 from ._library import ArgumentError
 
-# The functions that change such arrays in place and touch no element in Python.
+# The functions that accept arrays in GPU memory. They change them in place, and access no element in Python.
 IN_PLACE = ("gemm", "gemmt", "symm", "hemm", "syrk", "herk", "syr2k", "her2k", "trmm", "trsm", "cholesky", "cho_solve",
             "lu_factor", "lu_solve", "solve_triangular", "laswp", "Matrix")
 
@@ -32,13 +32,13 @@ class OnGpu(Foreign):
 
 
 def wait_for(stream):
-    """Waits for what was queued on a stream. The library itself waits for the legacy default stream, 1."""
+    """Waits for the work queued on a stream. The library itself waits for the legacy default stream, 1."""
     if stream not in (None, 1) and ctypes.CDLL("libcuda.so.1").cuStreamSynchronize(ctypes.c_void_p(stream)) != 0:
         raise RuntimeError(f"tessera: what was queued on stream {stream} has failed, or no context of CUDA is current")
 
 
 def located(routine, name, x):
-    """x, or if it is of another library, where it is."""
+    """x itself, or if it belongs to another library, an array on its memory."""
     if isinstance(x, Foreign):
         return x
     described = getattr(x, "__cuda_array_interface__", None)
@@ -62,8 +62,8 @@ def located(routine, name, x):
 
 
 def returning_arrays_like_given(function):
-    """The function with the caller's arrays in its results, instead of where they are. If an argument is an array in host
-    memory that offers DLPack, new arrays are of its library, too."""
+    """A wrapper of the function that returns the caller's arrays instead of views of their memory. If an argument is an array
+    in host memory that offers DLPack, new arrays belong to the same library."""
     def given_back(x, example):
         if isinstance(x, Foreign):
             return x.owner

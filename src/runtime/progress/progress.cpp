@@ -20,8 +20,8 @@ struct HostBytes {
   std::uint64_t in = 0, out = 0;
 };
 
-/// Bytes since the session began. Reading resets StarPU's own counts, and a transfer that ends at that moment may be
-/// missed. Callers therefore read at most once a second.
+/// Bytes since the session began. Each reading resets StarPU's own counts and may miss a transfer that ends at that
+/// moment, so callers read at most once a second.
 HostBytes host_bytes() {
   HostBytes result;
   if (gpu_workers::count() == 0) return result;
@@ -42,7 +42,7 @@ class Meter {
     const std::lock_guard lock(mutex_);
     calls_++;
     if (outstanding_.fetch_add(1) > 0) return;
-    if (running_) end_period();  // the last task has ended, and its thread is waiting for this lock in finish()
+    if (running_) end_period();  // the last task has ended, and its thread waits in finish() for this lock
     period_++;
     running_ = true;
     begin_ = progress_time();

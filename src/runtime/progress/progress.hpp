@@ -7,8 +7,8 @@ struct starpu_task;
 
 namespace tessera::detail {
 
-/// The progress of Tessera's calls in one period. A period begins with a call made while no work is left, and ends when
-/// no work is left again. Only tile tasks are counted, not the program's own tasks.
+/// The progress of Tessera's calls in one period. A period begins with a call made while no other work exists, and ends
+/// when all work has ended. Only tile tasks are counted, not the program's own tasks.
 struct Progress {
   std::uint64_t period = 0;  ///< number of the period, counted from 1; 0: none has begun
   bool running = false;      ///< whether work is left
@@ -16,7 +16,7 @@ struct Progress {
   std::uint64_t tasks = 0, tasks_done = 0;
   double flops = 0, flops_done = 0;
   double seconds = 0;                         ///< since the period began; if it has ended, its length
-  std::uint64_t bytes_in = 0, bytes_out = 0;  ///< from the host to GPUs and back; at most a second old
+  std::uint64_t bytes_in = 0, bytes_out = 0;  ///< from the host to GPUs and back; may lag by a second
 };
 
 /// Shorter periods are not shown.

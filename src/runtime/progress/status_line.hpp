@@ -7,7 +7,8 @@
 
 namespace tessera::detail {
 
-/// A status line: on a terminal one line that is overwritten in place, elsewhere a new line every five seconds.
+/// Shows a status. On a terminal, one line is overwritten in place; elsewhere, a new line is printed every five
+/// seconds.
 class StatusLine {
  public:
   using Clock = std::chrono::steady_clock;
@@ -20,8 +21,8 @@ class StatusLine {
   /// Characters that fit on a line.
   std::size_t width() const;
 
-  /// Starts a new activity, which began at `begin`, and clears the line. `show` writes nothing in the activity's first
-  /// second on a terminal, or first five seconds elsewhere.
+  /// Starts a new activity, which began at `begin`, and clears the line. In the activity's first second on a terminal,
+  /// or its first five seconds elsewhere, `show` prints nothing.
   void start(Clock::time_point begin);
   /// Shows one line of ASCII, cut to `width()` characters, unless it is too early for a line.
   void show(const std::string& text, Clock::time_point now);

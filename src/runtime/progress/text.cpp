@@ -58,7 +58,7 @@ std::optional<double> ProgressText::rate_over(double seconds) const {
                                           [&](const Progress& step) { return reaches_back(step, last, seconds); });
   const auto& then = since != steps_.rend() ? *since : steps_.front();
   const double span = last.seconds - then.seconds, silence = now_.seconds - last.seconds;
-  // If no task has ended for longer than the span, work has stalled, so the time since then counts as well.
+  // If no task has ended for longer than the span, work has stalled, and the time since the last end counts as well.
   return (last.flops_done - then.flops_done) / (silence > span ? span + silence : span);
 }
 

@@ -29,8 +29,8 @@ class ProgressText {
   std::optional<double> rate_over(double seconds) const;
 
   Progress now_;
-  /// Observations: the start of the period, and each one in which more tasks had ended than in the one before. Others
-  /// are dropped: with them, the rate would fall while a long task runs.
+  /// Observations: the start of the period, and each later observation with more finished tasks than the previous one.
+  /// Others are dropped, because with them the rate would fall while a long task runs.
   std::deque<Progress> steps_;
 };
 

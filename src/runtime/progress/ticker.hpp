@@ -12,7 +12,7 @@ namespace tessera::detail {
 /// Calls a function five times a second from its own thread, which blocks all signals.
 class Ticker {
  public:
-  /// Starts the thread, which first calls `tick` at once. The destructor stops it.
+  /// Starts the thread, which calls `tick` immediately. The destructor stops it.
   explicit Ticker(std::function<void()> tick);
 
  private:
@@ -21,7 +21,7 @@ class Ticker {
   std::function<void()> tick_;
   std::mutex mutex_;
   std::condition_variable_any stopped_;
-  std::jthread thread_;  // last: destroyed, and thereby joined, before the other members
+  std::jthread thread_;  // last, so that it is joined before the other members are destroyed
 };
 
 }  // namespace tessera::detail

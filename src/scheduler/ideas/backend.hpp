@@ -22,30 +22,30 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
 
-  /// Whether a memory node has a valid copy of a tile. The answer may already be out of date, so only performance may
-  /// depend on it.
+  /// Whether a memory node has a valid copy of a tile. The answer may already be out of date: use it to improve
+  /// performance, never for correctness.
   virtual bool valid(TileId tile, unsigned node) const = 0;
-  /// Whether a memory node has no valid copy, but one is requested or on its way. May also be out of date.
+  /// Whether a memory node has requested or is receiving a copy of a tile. The answer may be out of date, too.
   virtual bool arriving(TileId tile, unsigned node) const = 0;
 
   /// The home that the program suggests for a tile, or `no_worker`.
   virtual int suggested_home(TileId tile) const = 0;
-  /// Whether the program has planned the memory for the results that it writes at one time, including this tile.
+  /// Whether the program has marked this tile as part of a planned block of results; see `tessera_sched_plan_result`.
   virtual bool is_planned(TileId tile) const = 0;
   /// Whether the program allows fetching a tile on its own, that is, not as part of a task.
   virtual bool may_fetch(TileId tile) const = 0;
 
   /// Whether a worker is in the scheduling context.
   virtual bool is_member(int worker) const = 0;
-  /// The number of the first implementation of a task that a worker can execute; empty: it can execute none.
+  /// The number of the first implementation of a task that a worker can execute; empty if there is none.
   virtual std::optional<unsigned> implementation(TaskId task, int worker) const = 0;
   /// Selects the implementation that a task runs.
   virtual void set_implementation(TaskId task, unsigned number) = 0;
   /// The duration of a task on a worker according to the task's own performance model [s]; 0: unknown.
   virtual double modelled_seconds(TaskId task, int worker) const = 0;
 
-  /// Tells the runtime whether it has counted the tiles that a task reads as needed in the memory where it will run;
-  /// see fetching.hpp.
+  /// Tells the runtime whether the policy has counted the tiles that a task reads as needed in the memory where the
+  /// task will run; see fetching.hpp.
   virtual void set_counted(TaskId task, bool counted) = 0;
 };
 

@@ -24,21 +24,23 @@ struct Candidate {
 
 bool compares(const State& state) { return state.options.locality != Locality::Off && state.cache.distributed(); }
 
-/// Whether all tiles of unfinished tasks would fit in a worker's memory, if they were as large as those of a task. If
-/// not, fetches evict tiles that must be fetched again.
+/// Whether a worker's memory could hold the tiles of all unfinished tasks, if all tiles had the average size of this
+/// task's. If it could not, fetches evict tiles that must be fetched again.
 bool all_fit(const State& state, const Worker& worker, const Task& task) {
   return state.results.tiles.size() * (task.memory / task.tiles.size()) <= worker.memory;
 }
 
-/// Whether the order of submission matters more than bytes, because other tasks wait for the result of a task: only the
-/// program knows which of these tasks are urgent. A program that suggests homes has an order that suits them.
+/// Whether the order of submission matters more than the bytes to fetch. It does if other tasks wait for the result of
+/// this task, because only the program knows which of them are urgent. A program that suggests homes submits in an
+/// order that suits these homes.
 bool keeps_order(const State& state, const Worker& worker, const Task& task) {
   if (task.output == nullptr || state.backend.suggested_home(task.output) != no_worker) return false;
   const auto* const result = state.results.tiles.find(task.output);
   return result != nullptr && result->has_readers() && all_fit(state, worker, task);
 }
 
-/// What a worker compares, less being better: the time to fetch what the task reads [s], or its hits, negated.
+/// The cost by which a worker compares tasks, lower being better: the time to fetch the tiles that a task reads [s], or
+/// the negative number of hits.
 double cost_of(const State& state, const Worker& worker, const Task& task) {
   if (!compares(state)) return 0;
   if (state.options.locality == Locality::Hits) return -hits(state, worker, task);
@@ -126,7 +128,7 @@ TaskPtr choose_task(State& state, Worker& worker) {
 }
 
 void fill_station(State& state, Worker& worker) {
-  // A worker that computes in host memory has little to fetch, so choosing early brings it nothing.
+  // A worker that computes in host memory has little to fetch, so it gains nothing from choosing early.
   const bool fetches = state.cache.distributed() && worker.node != host_node;
   const std::size_t slots = fetches ? static_cast<std::size_t>(state.options.slots) : 1;
   // A full station still accepts a task that is more urgent than its last one, which might wait a long time.

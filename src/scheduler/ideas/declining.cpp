@@ -76,8 +76,8 @@ std::size_t count_held(const State& state, const Faster& faster, const Worker& w
   return count;
 }
 
-/// Whether another worker of the same kind already has a task of equal duration. When that task ends, the duration will
-/// be known.
+/// Whether another worker of the same kind has already reserved or popped a task of equal duration. When that task
+/// ends, the duration will be known.
 bool is_being_measured(const State& state, const Worker& worker, const Task& task) {
   return std::ranges::any_of(state.kinds[static_cast<std::size_t>(worker.kind)], [&](const Worker* other) {
     const auto is_alike = [&](const auto& entry) { return DurationModel::are_alike(*entry.task, task); };
@@ -102,11 +102,11 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
     return is_being_measured(state, worker, task) || count_before(state, faster, task, each_has_one) < each_has_one;
   constexpr double worth_leaving = 0.5e-3;  // s; waiting for memory may make a short task look this much longer
   if (own - faster.seconds < worth_leaving) return false;
-  // If faster workers have fewer tasks than this, they would wait for this task in the end.
+  // If faster workers have fewer tasks than this, they will run out of work before this worker finishes the task.
   const double enough = (own - faster.seconds) * faster.rate;
   const auto held = count_held(state, faster, worker, task);
   if (static_cast<double>(state.order.size()) < enough + static_cast<double>(held)) return true;
-  // The tasks that depend on readers of the result cannot be counted, so enough tasks must be ready.
+  // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready.
   const auto* const result = task.output != nullptr ? state.results.tiles.find(task.output) : nullptr;
   const bool has_readers = result != nullptr && result->has_readers();
   const double most = has_readers ? 1024 : 64;  // idle workers ask often, so counting must stay cheap

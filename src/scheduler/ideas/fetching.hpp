@@ -50,7 +50,7 @@ void fetches_issued(Worker& worker);
 /// Takes a reserved task from a worker that will not run it. The tiles that StarPU counts for the task are abandoned.
 TaskPtr take_reserved(State& state, Worker& worker, std::size_t slot);
 
-/// The same for a task that has already left the reservation station.
+/// Gives up a task that has already left the reservation station. Its counted tiles are abandoned.
 /// @param node  the worker's memory
 TaskPtr give_up(State& state, ReservationStation::Slot slot, unsigned node);
 

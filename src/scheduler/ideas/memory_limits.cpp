@@ -18,7 +18,7 @@ std::size_t percent_of(std::size_t bytes, int percent) { return bytes / 100 * st
 
 bool has_room_for_result(const State& state, const Worker& worker, const Task& task) {
   if (task.output == nullptr || state.chains.has_begun(task.output, worker.id)) return true;
-  // The worker has nothing to do for its incomplete results, because they wait for other workers.
+  // The worker is idle: its incomplete results wait for other workers, so it may begin another one.
   if (worker.station.empty() && worker.popped.empty()) return true;
   const int share = state.chains.is_planned(task.output) ? std::max(state.options.results, share_of_planned_results)
                                                          : state.options.results;

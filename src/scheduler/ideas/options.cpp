@@ -19,7 +19,7 @@ namespace {
 struct Option {
   std::string_view name;
   std::variant<bool Options::*, int Options::*, Locality Options::*> member;
-  int least = 0, most = 0;  ///< for a number
+  int least = 0, most = 0;  ///< the allowed range of a numeric option
 };
 
 constexpr Option known[] = {{"slots", &Options::slots, 1, 1024},
@@ -53,8 +53,8 @@ Locality locality_named(std::string_view word) {
   refuse(word, "must be locality=time, locality=hits or locality=off");
 }
 
-/// Applies one word: `name` or `+name` switches an idea on, `-name` switches it off, `name=value` sets a number or a
-/// way.
+/// Applies one word: `name` or `+name` switches an idea on, `-name` switches it off, `name=value` sets a number or
+/// selects a method.
 /// @return  the option
 std::string_view set(Options& options, std::string_view word) {
   const bool sign = word.starts_with('+') || word.starts_with('-');

@@ -10,17 +10,17 @@ enum class Locality {
   Hits   ///< the most hits, as BLASX counts them
 };
 
-/// The options of the policy. Each switches one idea on or off, or sizes it, so that its effect can be measured. The
-/// environment variable TESSERA_SCHED sets them, for example: -steal,slots=8
+/// The options of the policy. Each option switches one idea on or off, or tunes it, so that its effect can be measured.
+/// The environment variable TESSERA_SCHED sets them, for example: -steal,slots=8
 struct Options {
   int slots = 16;  ///< number of tasks that a GPU reserves; a CPU worker reserves one
   int window = 8;  ///< number of tasks compared at the front of a queue, or open to stealing at its end
   Locality locality = Locality::Time;
-  bool chains = true;      ///< keep the tasks that write one tile with the worker that has it
+  bool chains = true;      ///< run all tasks that write one tile on the worker that has it
   bool prefetch = true;    ///< fetch the tiles of reserved tasks in advance
   int lookahead = 55;      ///< percent of the memory not used by incomplete results, for reserved tasks
   int results = 40;        ///< percent of a GPU's memory for incomplete results
-  bool wait = true;        ///< if a tile is on its way to a peer, copy it from there after it has arrived
+  bool wait = true;        ///< if a tile is on its way to a peer, wait and copy it from the peer
   bool steal = true;       ///< workers without tasks take some from others
   bool decline = true;     ///< workers leave tasks to faster workers
   bool write_back = true;  ///< write a result back as soon as its last task has ended

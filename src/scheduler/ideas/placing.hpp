@@ -13,8 +13,8 @@ void find_executors(const State& state, Task& task);
 /// @pre  `find_executors` was called
 void place(State& state, TaskPtr task);
 
-/// The same for a task that a worker gives back, or that was queued when other workers could execute it. Notes that
-/// sleeping workers must be woken.
+/// Queues a task again: one that a worker gives back, or one that was queued when other workers could execute it.
+/// Records that sleeping workers must be woken.
 void place_again(State& state, TaskPtr task);
 
 /// Queues a ready task where every worker that can execute it may take it.

@@ -36,7 +36,7 @@ class ReservationStation {
   /// @param node  the worker's memory
   std::size_t additional_bytes(const Task& task, const TileCache& cache, unsigned node) const;
 
-  /// Inserts a task at its place in the order.
+  /// Inserts a task in the order of `RunsBefore`.
   void reserve(TaskPtr task, const TileCache& cache, unsigned node, bool large);
   /// Takes a task out.
   Slot remove(std::size_t index);

@@ -22,9 +22,9 @@ int wake_for(State& state, const Task& task) {
   const int home = task.output != nullptr ? state.chains.home(task.output) : no_worker;
   auto* sleeper = home != no_worker ? find_worker(state, home) : nullptr;
   if (sleeper == nullptr || !sleeper->present || !is_sleeper(sleeper)) {
-    // A core that would leave the task to a GPU is not woken: its look would only take the lock from the GPUs. It looks
-    // again anyway.
-    std::optional<bool> cores_leave;  // all of them are alike
+    // A core that would leave the task to a GPU is not woken: it would only take the lock from the GPUs. It polls
+    // anyway.
+    std::optional<bool> cores_leave;  // computed once, since all cores decide alike
     const auto is_wanted = [&](const Worker* worker) {
       if (!is_sleeper(worker)) return false;
       if (!state.workers_poll || worker->kind != cpu_kind) return true;

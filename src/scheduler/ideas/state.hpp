@@ -47,7 +47,7 @@ struct State {
   Results results;
   AbandonedTiles abandoned;
   DurationModel durations{backend};
-  PointerMap<TaskId, unsigned long> order;  ///< of submission, for unfinished tasks
+  PointerMap<TaskId, unsigned long> order;  ///< position in the order of submission, for unfinished tasks
   unsigned long submitted = 0;
   std::atomic<std::size_t> waiting = 0;  ///< tasks in all queues and stations; read without the lock
 

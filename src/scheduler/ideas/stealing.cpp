@@ -13,7 +13,7 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// A large task would prevent the thief from stealing more.
+/// Whether the thief may take a task. It leaves large tasks, because after one of them it could not steal any more.
 bool may_take(const State& state, const Worker& thief, const Task& task) {
   return can_execute(thief, task) && !is_large(state, thief, task);
 }
@@ -70,8 +70,8 @@ bool pays(const State& state, const Worker& thief, const Worker& victim, const L
   const auto or_one = [](double seconds) { return seconds > 0 ? seconds : 1; };
   const double there = or_one(predicted_seconds(state, victim, *loot.task)),
                here = or_one(predicted_seconds(state, thief, *loot.task)), move = loot.seconds_to_move;
-  // A victim that runs nothing waits for its first tiles, and runs what it has popped and its ready tasks as soon as
-  // these arrive. Others may wait for this one.
+  // A victim that runs nothing waits for its first tiles. When they arrive, it runs its popped and ready tasks, for
+  // whose results other workers may be waiting.
   const auto ready = static_cast<double>(victim.backlog() + victim.popped.size());
   if (!victim.runs() && ready * there <= move + here) return false;
   const auto stolen = state.options.chains ? state.chains.length(loot.task->output) : 1;

@@ -6,8 +6,8 @@
 /// Work stealing by a worker without tasks.
 namespace tessera::scheduler {
 
-/// Of all workers with a task that the thief may take, the one whose ready tasks will last longest. Null: there is
-/// none.
+/// The worker whose ready tasks will last longest, among the workers with a task that the thief may take; null if there
+/// is none.
 Worker* find_victim(const State& state, const Worker& thief);
 
 /// Takes the task that is cheapest to move from the victim, together with the rest of its chain.

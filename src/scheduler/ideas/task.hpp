@@ -29,7 +29,7 @@ struct TileUse {
   std::size_t memory = 0;  ///< memory that the tile occupies [bytes]
   bool reads = false;
   bool writes = false;
-  bool only_reads = false;  ///< the access mode is a plain read, so the task does not lock the tile
+  bool only_reads = false;  ///< the access mode is a plain read, which does not lock the tile
   int home = host_node;     ///< the memory node that results return to; -1: none
 };
 

@@ -51,7 +51,7 @@ class TileCache {
   const Backend& backend_;
   Links links_;
   std::vector<std::vector<unsigned>> peers_;  ///< by memory node
-  std::vector<double> peer_rate_;             ///< of the fastest peer [MB/s], by memory node; 0: no peer
+  std::vector<double> peer_rate_;             ///< rate from the fastest peer [MB/s], by memory node; 0: no peer
 };
 
 }  // namespace tessera::scheduler

@@ -38,8 +38,8 @@ std::optional<Slot> take(State& state, Worker& worker, double now, Prefetches& p
 
 Turn take_turn(State& state, Worker& worker, double now) {
   Turn turn;
-  // A CPU worker that asks for a task is not running any. Tasks that it has popped and not ended are suspended
-  // (OpenMP), or end together with other tasks. It must not wait for either.
+  // A CPU worker that asks for a task is not running any. If tasks that it has popped have not ended, they are
+  // suspended (OpenMP), or end together with other tasks. The worker must not wait for them.
   if (worker.kind == cpu_kind) worker.popped.clear();
   fill_station(state, worker);
   if (worker.station.empty() && state.waiting > 0) look_around(state, now);

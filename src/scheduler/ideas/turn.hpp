@@ -5,7 +5,7 @@
 
 #include "state.hpp"
 
-/// The actions of a worker when it asks for a task.
+/// What a worker does when it asks for a task.
 namespace tessera::scheduler {
 
 struct Turn {

@@ -37,10 +37,9 @@ double seconds_until_all_have_arrived(const State& state, const Worker& worker) 
   return state.cache.seconds(0, bytes, worker.node);
 }
 
-/// Whether the worker should pop nothing for now, instead of a task whose tiles are still on their way. After popping
-/// it, the worker could not start another task before those tiles have arrived, and in that time a peer may receive the
-/// tile that another of its tasks waits for. The delay is limited, because a request may find no room until its task is
-/// popped.
+/// Whether the worker should wait before it pops a task whose tiles are still on their way. Once it has popped the
+/// task, it cannot start another one before those tiles arrive, although a peer may receive the tile that another of
+/// its tasks needs. The wait is limited, because a request may find no room until its task is popped.
 bool postpones(const State& state, Worker& worker, const Task& task, double now) {
   if (!std::ranges::any_of(worker.station.slots(), &Slot::waits) || !arrives(state, worker, task)) return false;
   if (worker.postpones_until == 0) worker.postpones_until = now + seconds_until_all_have_arrived(state, worker);
@@ -69,7 +68,7 @@ std::optional<Slot> next_task(const State& state, Worker& worker, double now) {
   }
   auto chosen = std::ranges::find_if(slots, [&](const Slot& s) { return state.cache.has_all(*s.task, worker.node); });
   if (chosen == slots.end()) {
-    if (!worker.popped.empty()) return std::nullopt;  // when they end, they may release tiles or tasks
+    if (!worker.popped.empty()) return std::nullopt;  // tasks that end may release tiles or tasks
     chosen = std::ranges::find(slots, false, &Slot::waits);
     if (chosen == slots.end()) {
       if (std::ranges::any_of(slots, [&](const Slot& s) { return has_awaited(state, worker, *s.task); }))

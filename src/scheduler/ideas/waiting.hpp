@@ -13,10 +13,11 @@ namespace tessera::scheduler {
 /// the tile may never arrive.
 bool awaited_by_a_peer(const State& state, const Worker& worker, TileId tile);
 
-/// Takes the task that a worker runs next out of its reservation station: the first one that has all its tiles. If
-/// there is none and the worker is idle, takes the first one that does not wait for a peer. If another one does wait
-/// for a peer, and the missing tiles of the first are on their way, this happens only after some time. If all wait for
-/// peers, and no peer needs the missing tiles, takes the first one.
+/// Takes the task that a worker runs next out of its reservation station. In order of preference:
+///  1. the first task whose tiles have all arrived;
+///  2. if the worker is idle, the first task that does not wait for a peer. If its missing tiles are on their way and
+///     another task waits for a peer, only after a delay;
+///  3. if all tasks wait for peers, and no peer needs the missing tiles of the first task, that task.
 /// @returns  empty if the worker should wait
 std::optional<ReservationStation::Slot> next_task(const State& state, Worker& worker, double now);
 

@@ -36,7 +36,7 @@ bool can_wait(const State& state, unsigned node) {
   return least_time * state.cache.seconds_to_host(bytes, node) < left;
 }
 
-/// Whether a tile should be written back now. If so, the question is settled until the tile is written again.
+/// Whether to write a tile back now. After a yes, the answer is no until the tile is written again.
 bool write_back_now(State& state, TileId tile, std::size_t bytes, Result& result) {
   if (!state.options.write_back || result.writers > 0 || result.node == host_node) return false;
   set_waiting(state.results, result, bytes);

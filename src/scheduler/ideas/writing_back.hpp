@@ -35,18 +35,18 @@ struct Results {
   double task_seconds = 0;           ///< recent average duration of tasks on GPUs [s]
 };
 
-/// A task has been submitted.
+/// Records the uses of tiles by a submitted task.
 void note_uses(State& state, const std::vector<TileUse>& tiles);
 
-/// A GPU has executed a task.
+/// Adds the duration of a task that a GPU has executed to the average.
 void note_duration(State& state, double seconds);
 
-/// A task has ended.
-/// @param node  the memory where it was executed
+/// Updates the results after a task has ended.
+/// @param node  the memory where the task was executed
 /// @returns  the tiles of the task that should be written back now
 std::vector<TileId> results_of_ended(State& state, const std::vector<TileUse>& tiles, unsigned node);
 
-/// Tiles have been requested for tasks that a worker has reserved.
+/// Updates the results after tiles have been requested for the tasks that a worker has reserved.
 /// @returns  the requested tiles that should be written back now
 std::vector<TileId> results_of_requested(State& state, const Worker& worker);
 

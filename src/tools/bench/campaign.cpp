@@ -31,7 +31,7 @@ struct Configuration {
   int gpus;
   std::string policy;
   Placement placement;
-  Index tile;  ///< 0: the library's choice
+  Index tile;  ///< 0: the library chooses
   friend bool operator==(const Configuration&, const Configuration&) = default;
 };
 
@@ -52,7 +52,7 @@ class Campaign {
     return std::move(results_);
   }
 
-  /// All calls one way, then the next way: each needs a Runtime of its own.
+  /// Measures all calls in one way before it begins with the next way, because each way needs its own Runtime.
   std::vector<Result> sweep() {
     Regrets regrets;
     for (const auto& way : alternatives(options_.gpus.back()))
@@ -64,7 +64,7 @@ class Campaign {
             run_tessera(*routine, problem,
                         {way.gpus, options_.policies.front(), options_.placements.front(), way.tile});
             regrets.add(results_.back());
-          } catch (const ArgumentError& error) {  // tiles that no GPU has room for are no alternative
+          } catch (const ArgumentError& error) {  // a tile size that does not fit on any GPU is not an alternative
             report_.note(error.what());
           }
         }
@@ -130,12 +130,12 @@ class Campaign {
   void restore_result(const Result& result) const {
     std::optional<PauseWorkers> pause(std::in_place);
     operands_->fill_result(result.problem, result.routine->shapes(result.problem));
-    pause.reset();  // the copies are tasks
+    pause.reset();  // end the pause: the copies are tasks
     if (spread_) spread_->fill();
   }
 
-  /// What to do before each call. Each call overwrites the C of the one before. C is restored if its values could
-  /// overflow the type, or if a second call needs the old ones.
+  /// What to do before each call. A call overwrites C. The old C is restored if repeated calls would overflow the type,
+  /// or if the routine needs the old values.
   std::function<void()> preparation(const Result& result) const {
     constexpr double too_large = 1e30;
     if (std::pow(result.routine->growth(result.problem), 1 + options_.warmup + options_.repeat) <= too_large) return {};
@@ -147,7 +147,7 @@ class Campaign {
     result.timing = measure({run, preparation(result), counted}, {options_.warmup, options_.repeat}, progress_);
   }
 
-  /// Checks one more call, applied to the C that the oracle expects.
+  /// Checks one more call, which starts from the C that the oracle assumes.
   void check(Result& result, const std::function<void()>& run) {
     if (!options_.check) return;
     progress_.show("checking");
@@ -193,7 +193,7 @@ class Campaign {
     return problems * options_.gpus.size() * options_.policies.size() * options_.placements.size();
   }
 
-  /// A failing report must not discard the measurements that follow, so its error becomes the text.
+  /// Explains the recording. If that fails, returns the error message as text, so that the next measurements still run.
   static std::string explained(const std::string& folder) {
     try {
       return "report: " + tools::explain_recording(folder).string();
@@ -255,13 +255,13 @@ class Campaign {
     results_.push_back(std::move(result));
   }
 
-  /// Measures another library with each of several block sizes, and reports the fastest. A row without a time means
-  /// that the library accepts none of them.
+  /// Measures another library with each of several block sizes, and reports the fastest. Reports a row without a time
+  /// if the library accepts none of the sizes.
   /// @param prepare  (block) → the call
   void run_in_blocks(const Routine& routine, const Problem& problem, const char* library, int gpus,
                      const std::vector<Index>& blocks,
                      const std::function<std::function<void()>(Index block)>& prepare) {
-    runtime_.reset();  // StarPU keeps the GPU memory that it has allocated, which can be nearly all of it
+    runtime_.reset();  // StarPU keeps all GPU memory that it has allocated, perhaps nearly all there is
     std::optional<Result> best;
     std::string refusal;
     for (const Index block : blocks) {
@@ -291,7 +291,7 @@ class Campaign {
     });
   }
 
-  /// cuSOLVERMg runs on several GPUs.
+  /// Measures cuSOLVERMg, which runs on several GPUs.
   void run_cusolver_mg(const Routine& routine, const Problem& problem, int gpus) {
     if (!routine.has_cusolver_mg(problem)) return finish(start(routine, problem, "cusolvermg", gpus, gpus));
     run_in_blocks(routine, problem, "cusolvermg", gpus, {256, 512, 1024}, [&](Index block) {
@@ -306,7 +306,7 @@ class Campaign {
                       void (Routine::*run_it)(Library&, const Problem&, const Operands&) const) {
     auto result = start(routine, problem, name, 1, 1);
     if (!exists) return finish(std::move(result));
-    runtime_.reset();  // as for cuBLAS-XT
+    runtime_.reset();  // frees the GPUs' memory, as for cuBLAS-XT
     Library library(machine_.ordinals(1).front());
     const auto call = [&] { (routine.*run_it)(library, problem, operands_->get()); };
     time(result, call);
@@ -330,9 +330,9 @@ class Campaign {
   const Limits& limits_;
   Report& report_;
   Progress& progress_;
-  std::optional<OperandMemory> operands_;  // outlives the Runtime, which may have registered it
+  std::optional<OperandMemory> operands_;  // must outlive the Runtime, which may have registered this memory
   std::optional<Runtime> runtime_;
-  std::unique_ptr<SpreadCall> spread_;  // with matrices of the Runtime
+  std::unique_ptr<SpreadCall> spread_;  // its matrices belong to the Runtime
   Configuration running_{};
   tools::RecordingFolders recordings_;
   std::vector<Result> results_;

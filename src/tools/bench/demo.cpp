@@ -66,8 +66,8 @@ const Result* find(const std::vector<Result>& results, const std::string& librar
   return nullptr;
 }
 
-/// The fraction of the limit that was reached. Short measurements are a few percent off, so values near 1 are not
-/// printed as a percentage.
+/// The fraction of the limit that was reached. Short measurements are a few percent inaccurate, so values near 1 are
+/// not printed as a percentage.
 std::string say_fraction(const Result& r) {
   const double fraction = r.fraction_of_limit();
   const auto part = fraction > 0.995 ? std::string("all") : fmt::format("{:.0f} %", 100 * fraction);
@@ -102,7 +102,7 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
       text += "Both are far from the limit: other programs seem to use the cores. ";
   }
   text += say_check(ours) + " ";
-  // As this program was called, because the programs may not be in PATH.
+  // Prints the program's name as the user typed it, because the programs may not be in PATH.
   const std::filesystem::path bench = program_invocation_name;
   const auto info = std::filesystem::path(bench).replace_filename("tessera-info");
   text +=
@@ -142,7 +142,7 @@ std::vector<Result> run_demo(const Options& options, const Machine& machine, Lim
                              Progress& progress) {
   auto results = run_campaign(options, machine, limits, report, progress);
   if (options.gpus.front() > 0 && options.cpus != 0) {
-    // OpenBLAS would take minutes for the product that the GPUs compute in a second.
+    // OpenBLAS would need minutes for the product that takes the GPUs a second, so it gets a smaller one.
     auto on_cores = options;
     on_cores.gpus = {0};
     on_cores.settle(Memory::Pageable);

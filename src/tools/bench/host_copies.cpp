@@ -35,8 +35,8 @@ constexpr std::uint32_t buffers = 24, ahead = 2 * buffers;
 
 using Counters = std::array<BufferCounters, buffers>;
 
-/// Posts empty copies, each of which fills a buffer, and empties the buffers as a link would. At any time, half of the
-/// posted copies wait until their buffer is empty.
+/// Posts empty copies, each of which fills a buffer, and empties the buffers in the place of a link. Half of the posted
+/// copies always wait until their buffer is empty.
 void feed(Queues& copies, Counters& counters, std::uint32_t count) {
   const auto queue = copies.open();
   for (std::uint32_t i = 0; i < count + ahead; i++) {
@@ -44,7 +44,7 @@ void feed(Queues& copies, Counters& counters, std::uint32_t count) {
     if (auto& buffer = counters[i % buffers]; i < count)
       copies.post(queue, {{}, {&buffer.emptied, use - 1}, {&buffer.filled, use}});
     if (i < ahead) continue;
-    auto& buffer = counters[i % buffers];  // of the copy that was posted `ahead` copies before
+    auto& buffer = counters[i % buffers];  // the buffer of the copy that was posted `ahead` copies earlier
     const auto filled = use - ahead / buffers;
     while (!Moment{&buffer.filled, filled}.is_reached()) std::this_thread::yield();
     Moment{&buffer.emptied, filled}.reach();

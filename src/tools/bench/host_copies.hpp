@@ -6,8 +6,8 @@
 
 namespace tessera::bench {
 
-/// Measures the host's side of copies of pageable memory: how the rate of its memory grows with the number of copying
-/// threads, and how many copies per second the queues handle. Needs no GPU.
+/// Measures the host's share of copies of pageable memory: how fast a number of threads copies within the host, and how
+/// many copies per second the queues handle. Needs no GPU.
 void measure_host_copies(const Options& options, Progress& progress);
 
 }  // namespace tessera::bench

@@ -27,13 +27,13 @@ constexpr int largest_gpu_product = 4096, smallest_product = 256;
 constexpr int short_cpu_product = 512, largest_cpu_product = 3072;
 constexpr double warmup_seconds = 0.3, measured_seconds = 0.3;
 constexpr std::size_t link_bytes = std::size_t{512} << 20;  // per GPU
-// Power limits the clock only after some tenths of a second.
+// Only after some tenths of a second does the power limit reduce the clock.
 constexpr double sustained_seconds = 1, busy_seconds = 0.5;
 constexpr std::size_t busy_bytes = std::size_t{64} << 20;  // per copy
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
-/// Repeats products of order n on one core for `least` seconds. @return the seconds of the shortest
+/// Repeats products of order n on one core for `least` seconds. @return the time of the fastest product [s]
 template <Scalar T>
 double core_product_seconds(int n, const std::vector<T>& A, const std::vector<T>& B, std::vector<T>& C, double least) {
   double best = std::numeric_limits<double>::infinity();
@@ -47,7 +47,7 @@ double core_product_seconds(int n, const std::vector<T>& A, const std::vector<T>
 }
 
 /// The rate of one core on its own data while all other cores do the same [flop/s]. Long products are a few percent
-/// faster, but on a busy machine hardly any of them is undisturbed, so the better rate of both sizes counts.
+/// faster, but on a busy machine most of them are disturbed, so the better rate of two sizes counts.
 template <Scalar T>
 double core_rate(int n, std::barrier<>& together) {
   const auto elements = static_cast<std::size_t>(n) * static_cast<std::size_t>(n);
@@ -71,7 +71,7 @@ double core_rate(int n, std::barrier<>& together) {
 template <Scalar T>
 double cores_rate(int cores, int n) {
   const OpenBlas one_thread_each(1);
-  // One core takes as long for a product of this order as all cores take for order n.
+  // The order that takes one core as long as order n takes all cores.
   const int share = static_cast<int>(n / std::cbrt(cores));
   std::barrier together(cores);
   std::vector<double> rates(static_cast<std::size_t>(cores));
@@ -84,8 +84,8 @@ double cores_rate(int cores, int n) {
   return std::accumulate(rates.begin(), rates.end(), 0.0);
 }
 
-/// The order of a product, at most n, whose operands take a tenth of the smallest GPU's memory. This leaves room for
-/// other programs.
+/// The largest order of a product, up to n, whose operands take at most a tenth of the smallest GPU's memory. The rest
+/// is left to other programs.
 int fitting(const Machine& machine, int gpus, std::size_t element, int n) {
   for (int i = 0; i < gpus; i++)
     while (n > smallest_product && 30 * std::pow(n, 2) * static_cast<double>(element) >
@@ -140,7 +140,7 @@ void Limits::measure(char type, int gpus, Index n) {
   rates.in = busy.in, rates.out = busy.out, rates.both = busy.both;
 }
 
-/// The sums of the rates at which each OpenCL device copies alone, in one direction, while nothing computes.
+/// The sum of the rates that the OpenCL devices reach when each copies alone in one direction and nothing computes.
 gpu::BusyLinks Limits::opencl_links(int gpus) const {
   gpu::BusyLinks sum;
   for (const int device : machine_.ordinals(gpus, true)) {

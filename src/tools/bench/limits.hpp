@@ -12,8 +12,8 @@
 
 namespace tessera::bench {
 
-/// Upper limits of the machine with all devices busy, measured in this run. Machines of the same model differ by
-/// several percent, so rates measured elsewhere cannot be used.
+/// Upper limits of the machine's rates with all devices busy, measured in this run. Machines of the same model differ
+/// by several percent, so rates from other machines cannot be used.
 class Limits {
  public:
   /// @param cpus  cores that compute if there are no GPUs
@@ -24,14 +24,14 @@ class Limits {
   /// devices are measured one after another, and their rates are added up.
   void measure(char type, int gpus, Index n);
 
-  /// A lower bound of a call's time: the longest of its arithmetic, its compulsory copies to the GPUs, and those to the
-  /// host.
+  /// A lower bound of a call's time: the maximum of the times for its arithmetic, for its compulsory copies to the
+  /// GPUs, and for those back to the host.
   double seconds(const Routine& routine, const Problem& problem, int gpus) const;
 
-  /// The same in parts, with rates measured under simultaneous load: the arithmetic at the rate that power allows for a
-  /// second, and the copies while all GPUs compute, in one direction and in both.
+  /// The lower bounds by resource, with rates measured under simultaneous load: the arithmetic at the rate that the
+  /// power limit allows for a second, and the copies in one direction and in both while all GPUs compute.
   LimitParts parts(const Routine& routine, const Problem& problem, int gpus) const;
-  /// The rates for `parts`.
+  /// The rates that `parts` uses.
   const DeviceRates& at_once(char type, int gpus) const { return at_once_.at({gpus, type}); }
 
   /// Total rate of all devices [flop/s]: the GPUs, or the cores if gpus is 0.

@@ -16,12 +16,12 @@ namespace tessera::bench {
 /// Memory for A, B and C, allocated once for the largest problem.
 class OperandMemory {
  public:
-  /// @param bytes  of A, B and C
-  /// @param gpu    the first one, of CUDA; only for Memory::Device
+  /// @param bytes  sizes of A, B and C
+  /// @param gpu    CUDA ordinal of the first GPU, for Memory::Device
   OperandMemory(const std::array<std::size_t, 3>& bytes, Memory memory, std::optional<int> gpu = {});
-  /// What a call gets. For Memory::Spread: what the tiles are copied from.
+  /// The operands of a call. For Memory::Spread, the host memory from which the tiles are filled.
   Operands get() const noexcept;
-  /// The same in memory that the host can access, to look at.
+  /// The operands in memory that the host can read.
   Operands on_host() const;
   /// Writes A, B and C of a problem, using all cores.
   void fill(const Problem& problem, const Shapes& shapes) const;

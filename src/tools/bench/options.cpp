@@ -30,9 +30,9 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
   for (auto* option :
        {add_list(
             app, "--against", typed.against,
-            "cublas, cublasxt, cusolver or openblas: other libraries to measure; cublas computes on one GPU, with "
-            "memory device or managed; cusolver has factorizations and inverses on one GPU, and on several potrf and "
-            "getrf of cuSOLVERMg with the fastest of some block sizes")
+            "cublas, cublasxt, cusolver or openblas: other libraries to measure. cublas computes on one GPU, and needs "
+            "--memory device or managed. cusolver computes factorizations and inverses on one GPU, and with cuSOLVERMg "
+            "potrf and getrf on several, in the fastest of some block sizes")
             ->type_name("NAME"),
         add_list(app, "--xt-block", options.xt_blocks,
                  "block sizes tried with cuBLAS-XT; the fastest is reported (2048,4096,8192)")
@@ -41,29 +41,30 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
         app.add_option("--repeat", options.repeat, "measured calls (5)")
             ->type_name("R")
             ->check(tools::whole_number(1, 1000000)),
-        app.add_option("--warmup", options.warmup, "calls after the first one that are not measured (1)")
+        app.add_option("--warmup", options.warmup, "unmeasured calls after the first, which is not measured either (1)")
             ->type_name("W")
             ->check(tools::whole_number(0, 1000000)),
         app.add_flag("--check", options.check,
-                     "compare the result with an oracle; exit with 1 if the error exceeds the bound"),
+                     "compare results with an independent computation; exit with 1 if an error exceeds its bound"),
         app.add_option("--json", options.json,
                        "write one JSON object per measurement; '-': to standard output, the table to standard error")
             ->type_name("FILE"),
         app.add_option("--trace", options.trace,
-                       "record one more call of each Tessera measurement, and write a report on it there")
+                       "record one more call of each Tessera measurement in FOLDER, with a report on it")
             ->type_name("FOLDER"),
         app.add_flag("--statistics", options.statistics,
                      "print statistics of links, workers and the policy below each Tessera row"),
-        app.add_flag("--sweep", options.sweep,
-                     "measure each call also on fewer GPUs and in square tiles, and print what the choice costs"),
+        app.add_flag(
+            "--sweep", options.sweep,
+            "also measure each call on fewer GPUs and in square tiles, and compare the library's choice with the best"),
         app.add_flag("--demo", options.demo,
                      "run one DGEMM over all devices, check it, compare it and explain the result"),
         app.add_flag("--host-copies", options.host_copies,
-                     "instead: measure how fast threads copy within host memory, by their number, and how many copies "
-                     "of pageable memory their queues carry"),
+                     "instead: measure how fast one or more threads copy within host memory, and how many copies of "
+                     "pageable memory per second their queues can handle"),
         add_list(app, "--slices", options.slices,
-                 "instead: measure gemm on one GPU in n slices of A and B on two streams, as Itu et al., and Tessera "
-                 "beside it; beta is 0")
+                 "instead: measure gemm on one GPU, with beta = 0, in N slices of A and B on two streams, as in Itu et "
+                 "al., and compare it with Tessera")
             ->type_name("N")
             ->check(tools::whole_number(1, 1024)),
         app.add_option("--overhead", options.overhead,
@@ -75,7 +76,7 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
 }
 
 /// Refuses options that describe a routine or its measurement.
-/// @param mode  the option that measures something else
+/// @param mode  the option that selects another kind of measurement
 void require_no_routine(const CLI::App& app, const std::string& mode) {
   const std::vector<std::string> others{"--tile",  "--against",    "--xt-block", "--check",
                                         "--trace", "--statistics", "--demo",     "--sweep"};
@@ -148,7 +149,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
 
 namespace {
 
-/// @param has_cuda  whether CUDA drives a GPU that is used
+/// @param has_cuda  whether CUDA drives one of the GPUs in use
 void settle_memory(Options& options, bool has_cuda, const std::string& because) {
   const auto memory = options.memory.value_or(has_cuda ? Memory::Pinned : Memory::Pageable);
   const auto refuse = [&](const std::string& why) { throw BadArgument("--memory", name_of(memory), why); };
@@ -156,10 +157,10 @@ void settle_memory(Options& options, bool has_cuda, const std::string& because) 
     refuse("needs a GPU that CUDA drives, but none is used" + because);
   if (memory == Memory::Device &&
       (options.against_openblas || std::ranges::find(options.gpus, 0) != options.gpus.end()))
-    refuse("is nothing that OpenBLAS or cores alone can access");
+    refuse("cannot be accessed by OpenBLAS or by cores alone");
   if (memory == Memory::Spread &&
       (options.against_cublas || options.against_cublasxt || options.against_cusolver || options.against_openblas))
-    refuse("is nothing that other libraries can access: their matrices are whole");
+    refuse("cannot be accessed by other libraries: they need whole matrices");
   if (options.against_cublas && memory != Memory::Device && memory != Memory::Managed)
     throw BadArgument("--against: cublas computes where the operands are, so it needs --memory device or managed");
   options.settle(memory);
@@ -189,7 +190,7 @@ void resolve(Options& options, const Machine& machine) {
     if (wanted && !CublasXt::available())
       throw BadArgument(fmt::format("--against: {} is not available: this program was built without CUDA", name));
     if (wanted && !(any && machine.has_cuda()))
-      throw BadArgument(fmt::format("--against: {} needs a GPU of CUDA, but none is used{}", name, because));
+      throw BadArgument(fmt::format("--against: {} needs a CUDA GPU, but none is used{}", name, because));
   }
   settle_memory(options, any && machine.has_cuda(), because);
   if (options.cpus == 0 && std::ranges::find(options.gpus, 0) != options.gpus.end())

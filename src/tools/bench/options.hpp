@@ -16,17 +16,16 @@ namespace tessera::bench {
 struct Options : ChosenProblems {
   std::vector<int> gpus{-1};  ///< -1: all
   int cpus = -1;              ///< -1: all
-  Index tile = 0;             ///< 0: the library's choice
+  Index tile = 0;             ///< 0: the library chooses
   std::vector<std::string> policies;
   std::vector<Placement> placements;
   bool against_cublas = false, against_cublasxt = false, against_cusolver = false, against_openblas = false;
   std::vector<Index> xt_blocks;
   int repeat = 5, warmup = 1;
   bool check = false, demo = false, statistics = false;
-  bool sweep = false;  ///< compare each call with the other ways to run it
-  std::vector<int>
-      slices;        ///< numbers of slices to measure the schedule of Itu et al. with; empty: no such measurement
-  int overhead = 0;  ///< number of empty tasks to measure instead of a routine; 0: none
+  bool sweep = false;        ///< compare each call with the other ways to run it
+  std::vector<int> slices;   ///< if not empty, measures the schedule of Itu et al. with these numbers of slices
+  int overhead = 0;          ///< if not 0, measures this number of empty tasks instead of a routine
   bool host_copies = false;  ///< measure copies in host memory instead of a routine
   std::string json;          ///< "": no file, "-": standard output
   std::string trace;         ///< folder for the trace of one more call; "": no trace

@@ -26,8 +26,8 @@ namespace tessera::bench {
 
 namespace {
 
-/// The data of the tasks. Each task writes its own tile and reads two tiles that it shares with others, as in a
-/// product. The policy then computes its scores as for real tasks, and no task waits for another.
+/// The data of the tasks. Each task writes its own tile and reads two tiles shared with other tasks, as in a product.
+/// The policy thus computes its scores as for real tasks, although no task waits for another.
 class Tiles {
  public:
   explicit Tiles(int tasks) : side_(static_cast<std::size_t>(std::ceil(std::sqrt(tasks)))) {
@@ -58,7 +58,7 @@ class Tiles {
   std::vector<starpu_data_handle_t> handles_;
 };
 
-/// A codelet that does nothing on any device. Its performance model says one microsecond.
+/// A codelet that does nothing on any device. Its performance model predicts one microsecond.
 starpu_codelet& nothing() {
   struct Codelet {
     starpu_perfmodel model{};
@@ -100,7 +100,7 @@ void submit(const std::array<starpu_data_handle_t, 3>& handles, int home) {
 /// Microseconds per task.
 struct Overhead {
   double submission = 0, drain = 0;
-  std::optional<double> push, pop;  ///< empty: only the policy `tessera` counts them
+  std::optional<double> push, pop;  ///< empty: unknown; only the policy `tessera` measures them
 };
 
 /// @param homes  workers that the tasks suggest to the policy in turn; may be empty
@@ -109,7 +109,7 @@ Overhead run_tasks(int count, const std::vector<int>& homes) {
   const auto since = [](std::chrono::steady_clock::time_point begin) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  const Tiles tiles(count);  // new tiles for each run: the policy remembers where tiles were
+  const Tiles tiles(count);  // new tiles for each run, because the policy remembers where tiles were
   Overhead result;
   std::chrono::steady_clock::time_point resumed;
   {

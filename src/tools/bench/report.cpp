@@ -117,13 +117,13 @@ std::string say_limits(const std::string& types, const Limits& limits, int gpus)
   return text + fmt::format("; in {:.1f} GB/s, out {:.1f} GB/s", in * 1e-9, out * 1e-9);
 }
 
-/// The rates measured under simultaneous load, without cores, for which they equal those of the other limit.
+/// The rates measured under simultaneous load. Those of cores are left out, because both limits use the same.
 std::string say_at_once(const std::string& types, const Limits& limits, int gpus) {
   std::string text = "at once:";
   for (const char type : types)
     text += fmt::format(" {} {} over a second,", type, say_flops(limits.at_once(type, gpus).flops));
   const auto& rates = limits.at_once(types.front(), gpus);
-  return text + fmt::format(" beside it in {:.1f} GB/s, out {:.1f} GB/s, both {:.1f} GB/s", rates.in * 1e-9,
+  return text + fmt::format(" copies meanwhile: in {:.1f} GB/s, out {:.1f} GB/s, both {:.1f} GB/s", rates.in * 1e-9,
                             rates.out * 1e-9, rates.both * 1e-9);
 }
 

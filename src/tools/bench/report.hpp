@@ -22,7 +22,7 @@ class Report {
   void begin(const Options& options, const Machine& machine, const Limits& limits);
   /// @throws RuntimeError if it cannot be written
   void add(const Result& result);
-  /// Writes what the choices of a sweep cost.
+  /// Writes how much time the library's choices cost, compared with the best way found by the sweep.
   void end(const Regrets& regrets);
   /// Writes a line of text between or after the rows.
   void note(const std::string& text);

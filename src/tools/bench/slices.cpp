@@ -30,7 +30,7 @@ namespace tessera::bench {
 
 namespace {
 
-using bench::require;  // of cuBLAS
+using bench::require;  // checks a status of cuBLAS
 using gpu::require;
 
 void record(const gpu::Event& event, const gpu::Stream& stream) {
@@ -78,7 +78,7 @@ class CublasHandle {
   cublasHandle_t handle_{};
 };
 
-/// The operands on the GPU, and the schedule. On the GPU, slices of A and rows of C are contiguous.
+/// The operands on the GPU, and the schedule. Slices of A and rows of C are contiguous on the GPU.
 template <Scalar T>
 class Schedule {
  public:
@@ -87,7 +87,7 @@ class Schedule {
         second_(gpu::create_stream(device)), A_(p_.m * p_.k), B_(p_.k * p_.n), C_(p_.m * p_.n),
         has_a_(create_events(slices)), has_b_(create_events(slices)), row_done_(create_events(slices)) {}
 
-  /// The whole schedule, as in the paper.
+  /// Runs the whole schedule as the paper describes it.
   void run() {
     copy_a(0, first_), copy_b(0, first_);
     for (int j = 1; j < slices_; j++) copy_b(j, second_), record(at(has_b_, j), second_);
@@ -177,7 +177,7 @@ class Schedule {
   const std::vector<gpu::Event> has_a_, has_b_, row_done_;
 };
 
-/// Times in seconds. A row without parts is Tessera's.
+/// Times in seconds. The row of Tessera has no parts.
 struct Row {
   Problem problem;
   int slices = 0;
@@ -205,7 +205,7 @@ std::vector<tools::Column<Row>> columns() {
           {"real GFLOPS", 11, [](const Row& r) { return tools::significant(1e-9 * r.flops / r.total, 4); }}};
 }
 
-/// The results of the two libraries may differ by rounding only.
+/// Requires that the results of the two libraries differ only by rounding.
 template <Scalar T>
 void compare(const Problem& problem, const Shape& C, const T* ours, const std::vector<T>& theirs) {
   double worst = 0, greatest = 0;
@@ -282,7 +282,7 @@ nlohmann::ordered_json json_of(const Row& row) {
 
 void measure_slices(const Options& options, const Machine& machine, Progress& progress) {
   if (!machine.has_cuda())
-    throw tools::BadArgument("--slices: needs a GPU of CUDA, but there is none (" + machine.why_not_more_gpus + ")");
+    throw tools::BadArgument("--slices: needs a CUDA GPU, but there is none (" + machine.why_not_more_gpus + ")");
   tools::JsonLines json(options.json);
   const auto all = columns();
   progress.clear();

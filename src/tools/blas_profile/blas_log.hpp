@@ -15,8 +15,8 @@ namespace tessera::blas_profile {
 
 enum class Place { Host, Devices };
 
-/// m, n, k and nrhs, as far as the routine has them; no routine has both k and nrhs. A row without sizes sums up calls
-/// of many shapes.
+/// m, n, k and nrhs, as far as the routine has these sizes; no routine has both k and nrhs. A row without sizes sums up
+/// calls of many shapes.
 using Shape = std::array<std::optional<std::int64_t>, 4>;
 
 /// Totals of the calls of one routine with one shape in one place.
@@ -54,8 +54,8 @@ struct Log {
 /// @param first_line  number of the first line within its file
 Log read_log(std::string_view text, std::size_t first_line = 1);
 
-/// Sums the calls of all processes by routine, shape and place; the longest time comes first. A sum of times is known
-/// only if all its terms are.
+/// Sums the calls of all processes by routine, shape and place, and sorts them by time, longest first. The sum of times
+/// is unknown if any of them is.
 std::vector<Calls> summed(const Log& log);
 
 /// Adds the numbers of `more` to `sum`.

@@ -44,7 +44,7 @@ Unit byte_unit(std::span<const Calls> table) {
 
 std::string program_name(const BlasReport& report) { return report.words.empty() ? "it" : report.words.front(); }
 
-/// Whether a process has loaded a private BLAS, and called no other.
+/// Whether a process has loaded a private BLAS, and has called no other BLAS.
 bool is_all_foreign(const Process& p) { return !p.foreign.empty() && p.host_blas.empty() && p.calls.empty(); }
 
 void print_processes(Out out, const Log& log) {

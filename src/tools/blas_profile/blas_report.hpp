@@ -26,7 +26,7 @@ struct BlasReport {
 /// Totals of one place.
 struct InPlace {
   std::uint64_t calls = 0;
-  double seconds = 0;  ///< of the calls with a known time
+  double seconds = 0;  ///< total time of the calls whose time is known
   double flops = 0, bytes = 0;
 };
 

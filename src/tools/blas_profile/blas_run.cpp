@@ -40,7 +40,7 @@ fs::path new_temporary_file() {
   return name;
 }
 
-/// The log is read afterwards, so it must be a regular file.
+/// Requires a regular file, because the log is read after the program has ended.
 void require_writable(const fs::path& file) {
   std::FILE* opened = std::fopen(file.c_str(), "a");
   if (opened == nullptr)

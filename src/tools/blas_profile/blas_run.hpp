@@ -27,7 +27,7 @@ class LogFile {
   LogFile& operator=(const LogFile&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
-  /// Reads what has been written since this object was made. Lines are counted from the start of the file.
+  /// Reads what was written since this object was created. Lines are counted from the start of the file.
   Log read() const;
 
  private:

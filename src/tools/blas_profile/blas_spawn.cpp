@@ -16,8 +16,8 @@ namespace tessera::blas_profile {
 
 namespace {
 
-// The signal handler uses only these variables. Blocking signals instead would not work, because OpenBLAS's threads do
-// not block them.
+// The signal handler uses only these variables. Blocking signals would not be enough, because the threads of OpenBLAS
+// do not block them.
 volatile std::sig_atomic_t program = 0, asked_to_end = 0;
 
 void hand_on(int signal) {
@@ -52,7 +52,7 @@ class Signals {
   Signals(const Signals&) = delete;
   Signals& operator=(const Signals&) = delete;
 
-  /// The signals that the program must not ignore: they are ignored only because of this object.
+  /// The signals that only this object ignores. The program must not inherit that.
   sigset_t ignored_by_us() const {
     sigset_t set;
     sigemptyset(&set);
@@ -110,7 +110,7 @@ pid_t start(std::vector<std::string> words, std::vector<std::string> environment
 Ended wait_for(pid_t child) {
   siginfo_t ignored;
   while (waitid(P_PID, static_cast<id_t>(child), &ignored, WEXITED | WNOWAIT) < 0 && errno == EINTR) continue;
-  program = 0;  // while the process number is still in use
+  program = 0;  // reset while the process number is still reserved
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
     if (errno != EINTR)

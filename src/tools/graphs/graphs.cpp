@@ -14,7 +14,7 @@ namespace graphs {
 
 namespace {
 
-/// Tasks that are submitted later, one after another.
+/// Functions that submit tasks, in the order in which they will be called.
 using Steps = std::vector<std::function<void()>>;
 
 void submit(const Steps& steps) {
@@ -37,7 +37,7 @@ Lengths unequal(const Size& size) {
 
 double cube(int n) { return static_cast<double>(n) * n * n; }
 
-/// Submits the tasks, with the hint after the last task of each tile, and waits.
+/// Submits the tasks and waits. Gives the hint for each tile after the last task that uses it.
 void submit_tasks(const Size& size) {
   std::vector<std::vector<starpu_data_handle_t>> last_used(tasks.size());
   std::set<starpu_data_handle_t> used_later;
@@ -58,7 +58,7 @@ struct Product {
   void step(int i, int j, int l) const {
     gemm(2.0 * C.height(i) * C.width(j) * A.width(l), {A(i, l), B(l, j), C(i, j)});
   }
-  /// One sum after another, row by row.
+  /// Row by row, one sum after another.
   Steps by_rows() const {
     Steps steps;
     for (int i = 0; i < C.rows(); i++)
@@ -78,7 +78,7 @@ struct Cholesky {
     if (i == j) syrk(cube(A.width(k)), {A(i, k), A(i, i)});
     else gemm(2 * cube(A.width(k)), {A(i, k), A(j, k), A(i, j)});
   }
-  /// After each column, updates everything to its right.
+  /// Right-looking: each column updates all columns to its right when it is done.
   Steps right_looking() const {
     Steps steps;
     for (int k = 0; k < A.columns(); k++) {
@@ -89,7 +89,7 @@ struct Cholesky {
     }
     return steps;
   }
-  /// Before each column, applies the updates of everything to its left.
+  /// Left-looking: each column is updated by all columns to its left when it is due.
   Steps left_looking() const {
     Steps steps;
     for (int j = 0; j < A.columns(); j++) {
@@ -177,8 +177,7 @@ void two_at_once(const Size& size) {
   submit_tasks(size);
 }
 
-/// As many chains as there are tiles in a row, each on a separate tile. Their tasks read the same tiles at different
-/// times.
+/// One chain of tasks per tile of a row. The tasks of different chains read the same tiles at different times.
 void chains(const Size& size) {
   const Tiles own(equal(size), {size.tile}), shared(equal(size), {size.tile, size.tile});
   for (int step = 0; step < 4 * size.tiles; step++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Task graphs for comparing scheduling policies. The program uses StarPU, but not Tessera: `tessera-simulate --program`
-// runs it on described machines. It is the main program in StarPU's sense, which renames `main`.
+// Task graphs for comparing scheduling policies. The program uses StarPU without Tessera; `tessera-simulate --program`
+// runs it on described machines. StarPU's headers rename its `main`.
 #include <dlfcn.h>
 #include <fmt/format.h>
 #include <starpu.h>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// The policy's function for the hint. This program is not linked with a policy: StarPU will load its library.
+/// Finds the policy's function for the hint at run time, because StarPU loads the policy's library.
 graphs::Hint find_hint() {
   const char* library = std::getenv("STARPU_SCHED_LIB");
   void* const policy = library != nullptr ? dlopen(library, RTLD_NOW) : nullptr;

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
-/// The tasks of the graphs. They provide their number of flops, but no other information about their duration.
+/// The tasks of the graphs. They tell StarPU their number of flops, and nothing else about their duration.
 namespace graphs {
 
 /// The tasks of the graph, in the order in which they will be submitted.

@@ -9,14 +9,14 @@ namespace tessera::hpl {
 
 /// The solver of the systems.
 struct Solver {
-  /// Prepares for a system of order n, not timed. @param wanted  `panel_for` NB @return  the number of columns per
+  /// Prepares for a system of order n. Not timed. @param wanted  `panel_for` NB @return  the number of columns per
   /// panel
   std::function<Index(Index n, Index wanted)> prepare;
-  /// A (n×n, leading dimension n) ← its factors, b ← the solution. @return info
+  /// Overwrites A (n×n, leading dimension n) with its factors and b with the solution. @return info
   std::function<Index(Index n, double* A, double* b)> solve;
 };
 
-/// The requested panel width if the file has an NB: NB, but at least n/1024, because the number of tasks grows with the
+/// The panel width to request for a file's NB: NB, but at least n/1024, because the number of tasks grows with the
 /// square of the number of panels. 0 leaves the choice to the library.
 Index panel_for(Index n, Index nb);
 

@@ -21,8 +21,8 @@ class Lines {
  public:
   Lines(std::istream& file, const std::string& name) : file_(file), name_(name) {}
 
-  /// Advances by some lines.
-  /// @param what  contents of the last one, for messages
+  /// Advances by `count` lines.
+  /// @param what  the contents of the last of these lines, for messages
   void advance(const char* what, int count = 1) {
     for (what_ = what; count > 0; count--) {
       std::string line;

@@ -14,18 +14,18 @@ namespace tessera::hpl {
 struct Input {
   enum class Device { StandardOutput, StandardError, File };
   Device device = Device::StandardOutput;
-  std::string output;              ///< the file, for Device::File; may be empty otherwise
+  std::string output;              ///< the output file, for Device::File; may be empty otherwise
   std::vector<Index> sizes;        ///< N
-  std::vector<Index> panel_sizes;  ///< NB; 0, which HPL itself does not accept: the library's choice
-  double threshold = 16;           ///< of the scaled residual; 0 or less: nothing is checked
-  bool says_more = false;          ///< it asks for another grid than one process, or for variants: both are ignored
+  std::vector<Index> panel_sizes;  ///< NB; 0, which HPL does not accept, leaves the choice to the library
+  double threshold = 16;           ///< threshold of the scaled residual; if not positive, nothing is checked
+  bool says_more = false;          ///< the file asks for several processes or for variants, which are ignored
 };
 
 /// The parameters that `Input` leaves out, by their names in HPL.dat.
 constexpr const char* ignored_parameters =
     "PMAP, P, Q, PFACT, NBMIN, NDIV, RFACT, BCAST, DEPTH, SWAP, L1, U, equilibration, alignment";
 
-/// @param name  of the file, for messages
+/// @param name  name of the file, for messages
 /// @throws BadArgument with the file, the line and what is allowed there
 Input read_input(std::istream& file, const std::string& name);
 

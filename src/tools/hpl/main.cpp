@@ -60,7 +60,7 @@ void require_memory(Index n, const bench::Machine& machine) {
                                   bytes(n) * 1e-9, machine.free_memory * 1e-9));
 }
 
-/// Fills in the number of GPUs if it was not given.
+/// Replaces a missing number of GPUs by the machine's.
 void resolve(Options& options, const bench::Machine& machine) {
   const int found = static_cast<int>(machine.gpus.size());
   const auto because = machine.why_not_more_gpus.empty() ? "" : " (" + machine.why_not_more_gpus + ")";
@@ -118,7 +118,7 @@ class Gesv {
   }
 
  private:
-  /// GPUs load kernels and allocate memory when they are first used.
+  /// Runs a small system: GPUs load kernels and allocate memory when they are first used.
   void warm_up() {
     const RandomSystem system(std::min<Index>(largest_, 4096));
     system.fill(A(), b());
@@ -127,7 +127,7 @@ class Gesv {
 
   RuntimeOptions options_;
   Index largest_;
-  bench::HostMemory A_, b_;  // outlive the Runtime, which may have registered them
+  bench::HostMemory A_, b_;  // must outlive the Runtime, which may have registered this memory
   std::vector<Index> pivots_;
   std::optional<Runtime> runtime_;
 };

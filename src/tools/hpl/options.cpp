@@ -11,9 +11,9 @@ namespace tessera::hpl {
 
 std::optional<Options> parse_options(int argc, char** argv) {
   CLI::App app(
-      "Solves the systems of an HPL.dat by Tessera's LU with partial pivoting, and prints HPL's table and residuals. "
-      "Reads N, NB (columns of a panel; 0: the library's choice), the output and the threshold. Exits with 1 if a "
-      "scaled residual reaches the threshold.",
+      "Solves the systems of an HPL.dat with Tessera's LU with partial pivoting, and prints HPL's table and residuals. "
+      "From the file, it uses N, NB (columns of a panel; 0: the library's choice), the output and the threshold. Exits "
+      "with 1 if a scaled residual reaches the threshold.",
       "tessera-hpl");
   Options options;
   tools::TypedRuntime typed;

@@ -11,7 +11,7 @@ namespace tessera::hpl {
 /// The command line, validated as far as possible without knowing the machine.
 struct Options {
   std::string file = "HPL.dat";
-  RuntimeOptions runtime;      ///< `tile`, if it is not 0, replaces every NB
+  RuntimeOptions runtime;      ///< its `tile`, unless it is 0, replaces every NB
   std::optional<bool> pinned;  ///< empty: pinned if there are GPUs
 };
 

@@ -9,12 +9,12 @@ namespace tessera::hpl {
 
 namespace {
 
-/// X → factor X + increment modulo 2^64: several steps of the sequence at once.
+/// Several steps of the sequence at once: X → factor X + increment modulo 2^64.
 struct Jump {
   std::uint64_t factor, increment;
 
   std::uint64_t of(std::uint64_t x) const { return factor * x + increment; }
-  /// This jump after `first`.
+  /// The jump that consists of `first` followed by this one.
   Jump after(const Jump& first) const { return {factor * first.factor, of(first.increment)}; }
 };
 

@@ -5,9 +5,9 @@
 
 namespace tessera::hpl {
 
-/// The random system A x = b that HPL 2 solves: the columns of the n×(n+1) matrix [A b] follow each other in one
-/// sequence of numbers in (-0.5, 0.5], X(k+1) = 6364136223846793005 X(k) + 1 modulo 2^64 from X(0) = 100. Any part can
-/// be regenerated independently, by any thread.
+/// The random system A x = b that HPL 2 solves. The columns of the n×(n+1) matrix [A b] are consecutive parts of one
+/// sequence of numbers in (-0.5, 0.5], X(k+1) = 6364136223846793005 X(k) + 1 modulo 2^64 from X(0) = 100. Any thread
+/// can generate any part independently.
 class RandomSystem {
  public:
   explicit RandomSystem(Index n) : n_(n) {}

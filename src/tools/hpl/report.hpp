@@ -11,10 +11,10 @@ namespace tessera::hpl {
 /// A solved system.
 struct Solved {
   Index n = 0;
-  Index asked = 0;      ///< NB of the file
+  Index asked = 0;      ///< NB in the file
   Index panel = 0;      ///< columns of a panel
-  double seconds = 0;   ///< of factorization and solve
-  Index info = 0;       ///< of gesv
+  double seconds = 0;   ///< time of factorization and solve
+  Index info = 0;       ///< info of gesv
   double residual = 0;  ///< scaled; unset if nothing is checked
 
   double gigaflops() const;  ///< as HPL counts: 2/3 n³ + 3/2 n² flops
@@ -23,7 +23,7 @@ struct Solved {
 /// Writes HPL's table and residual checks in HPL's format, and counts the checks.
 class Report {
  public:
-  /// @param output  not closed
+  /// @param output  stays open; the caller closes it
   Report(std::FILE* output, double threshold) : output_(output), threshold_(threshold) {}
 
   bool checks() const { return threshold_ > 0; }

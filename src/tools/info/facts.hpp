@@ -16,14 +16,14 @@
 
 namespace tessera::info {
 
-/// Facts that are known before anything is started.
+/// Facts that are known before StarPU starts.
 struct Software {
   std::string tessera, starpu, starpu_library, starpu_features;
   std::string blas, blas_library;
-  int blas_threads = 1;              ///< by its own choice
+  int blas_threads = 1;              ///< the BLAS's own choice
   std::string cache, cache_trouble;  ///< cache_trouble: why measurements cannot be kept; "": they can
   std::vector<std::string> visible_gpus;
-  bool with_cuda = false, with_opencl = false;  ///< Tessera was built with them
+  bool with_cuda = false, with_opencl = false;  ///< whether this build of Tessera supports them
 };
 
 /// Rates between memories. Rows are sources, columns are destinations.
@@ -34,17 +34,17 @@ struct Links {
   double h2d_together = 0, d2h_together = 0;          ///< all links at once [bytes/s]; 0: unknown
 };
 
-/// The host's memories and what is attached to them.
+/// The host's memories, and the devices attached to them.
 struct HostNodes {
   std::vector<detail::Topology::Node> nodes;
   std::vector<std::pair<std::string, detail::Place>> devices;  ///< with their names
 };
 
-/// What the Runtime reports after its start.
+/// What the Runtime reports after it has started.
 struct Running {
   std::vector<Device> devices;
   std::vector<std::string> unused;
-  std::string cores;  ///< how the cores are used along with GPUs, and why; "": nothing to report
+  std::string cores;  ///< how cores are used alongside GPUs, and why; "": nothing to report
   std::string policy, placement;
   Links links;  ///< according to StarPU's model
   HostNodes host;
@@ -57,13 +57,13 @@ struct PlannedProduct {
   detail::Plan plan;
 };
 
-/// A product over a grid of processes with this machine's devices.
+/// A product over a grid of processes, each on a machine like this one.
 struct DistributedProduct {
   int p = 1, q = 1;
   Index m = 0, n = 0, k = 0;
 };
 
-/// How such a product is cut, and the prediction of the paper's model.
+/// How a distributed product is cut, and what the model of the paper predicts for it.
 struct PlannedDistributedProduct {
   char type = 'd';
   DistributedProduct product;

@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Four digits, because measurements are not more accurate.
+/// Rounds to four digits, because the measurements are not more accurate.
 double rounded(double x) { return std::stod(fmt::format("{:.4g}", x)); }
 
 std::string where_is(const detail::Place& place) {
@@ -29,7 +29,7 @@ std::string where_is(const detail::Place& place) {
                      near.empty() ? "" : fmt::format("near NUMA node {}", fmt::join(near, " and ")));
 }
 
-/// The characters that the file allows in names of GPUs.
+/// Keeps only the characters that a description may have in the names of GPUs.
 std::string plain(std::string name) {
   for (char& c : name)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0 && std::strchr(" ()-_.", c) == nullptr) c = ' ';
@@ -40,7 +40,7 @@ double flops(char type, double n) {
   return tools::with_type(type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * n * n * n; });
 }
 
-/// Time for the same number of flops, relative to double precision, in the largest measured product of that type.
+/// The time of a given number of flops, relative to double precision, in the largest product measured for this type.
 double relative_time(const MeasuredKind& kind, char type) {
   const auto& own = kind.products.at(type).back();
   const auto seconds_per_flop = [](char t, const MeasuredProduct& p) { return p.seconds / flops(t, p.n); };
@@ -67,8 +67,8 @@ Json kind_json(const MeasuredKind& kind, double in, double out) {
   return json;
 }
 
-/// Direct access between GPUs, pair by pair. If it is much faster than a link to the host, it is assumed to have its
-/// own wires.
+/// The direct links between pairs of GPUs. A link much faster than the link to the host is assumed to have its own
+/// wires.
 Json peer_links(const MeasuredMachine& machine) {
   auto links = Json::array();
   const auto& rates = machine.links;

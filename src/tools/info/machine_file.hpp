@@ -12,13 +12,13 @@
 /// The description of this machine for the laboratory; docs/laboratory.md explains the format.
 namespace tessera::info {
 
-/// A product of tiles.
+/// The measured time of a product of tiles.
 struct MeasuredProduct {
   int n = 0;
   double seconds = 0;
 };
 
-/// The GPUs with the same name.
+/// All GPUs with the same name.
 struct MeasuredKind {
   std::string name;
   double memory = 0, memory_rate = 0;                          ///< bytes, and bytes/s
@@ -32,7 +32,7 @@ struct MeasuredMachine {
   double core_rate = 0;  ///< double precision [flop/s]
   std::vector<MeasuredKind> kinds;
   std::vector<std::size_t> gpus;      ///< the kind of each GPU
-  std::vector<detail::Place> places;  ///< of the GPUs
+  std::vector<detail::Place> places;  ///< the places of the GPUs
   gpu::LinkRates links;
 };
 
@@ -42,7 +42,7 @@ struct MeasuredMachine {
 /// @throws RuntimeError if there is no GPU, or one does not have enough free memory
 MeasuredMachine measure_machine(int gpus);
 
-/// The text of the file: JSON, with both the measured and the assumed values.
+/// The text of the description: JSON with the measured and the assumed values.
 std::string machine_file(const MeasuredMachine& machine);
 
 }  // namespace tessera::info

@@ -28,13 +28,13 @@ struct Options {
   RuntimeOptions runtime;
   std::vector<Index> sizes;
   std::string types;
-  bench::ChosenProblems calls;  ///< whose plans are explained
+  bench::ChosenProblems calls;  ///< the calls whose plans are explained
   bool measure = false, json = false, describe = false;
   std::optional<DistributedProduct> distributed;
   std::optional<std::vector<std::string>> program;  ///< the program for --blas, and its arguments
 };
 
-/// The arguments, split at --blas. CLI11 does not see those after it, because they belong to the program.
+/// The arguments before and after --blas. Those after it belong to the program, so CLI11 must not see them.
 struct Split {
   int own = 0;
   std::optional<std::vector<std::string>> program;
@@ -71,13 +71,13 @@ std::optional<DistributedProduct> parse_product(const std::string& grid, const b
   int end = 0;
   if (std::sscanf(grid.c_str(), "%dx%d%n", &product.p, &product.q, &end) != 2 ||
       static_cast<std::size_t>(end) != grid.size() || product.p < 1 || product.q < 1)
-    throw tools::BadArgument("--grid", grid, "must be rows and columns of processes, as 2x3");
+    throw tools::BadArgument("--grid", grid, "must be rows and columns of processes, e.g. 2x3");
   if (typed.m == 0) throw tools::BadArgument("--grid: --m is missing");
   product.m = typed.m, product.n = typed.n > 0 ? typed.n : typed.m, product.k = typed.k > 0 ? typed.k : typed.m;
   return product;
 }
 
-/// The calls to explain; all else is shown without them.
+/// Parses the calls to explain. Without calls, everything else is shown.
 void parse_calls(const CLI::App& app, const bench::TypedProblem& typed, const std::string& grid, Options& options) {
   options.types = bench::parse_types(typed.types);
   options.distributed = parse_product(grid, typed);
@@ -94,8 +94,7 @@ void parse_calls(const CLI::App& app, const bench::TypedProblem& typed, const st
 std::optional<Options> parse(int argc, char** argv) {
   CLI::App app(
       "Shows the devices that Tessera uses, their links, and the tiles that it would choose. With --routine, it "
-      "explains "
-      "the plans of calls.",
+      "explains the plans of calls.",
       "tessera-info");
   Options options;
   tools::TypedRuntime typed;
@@ -108,14 +107,16 @@ std::optional<Options> parse(int argc, char** argv) {
   app.add_flag("--describe", options.describe,
                "instead: measure this machine and print its description for tessera-simulate --platform");
   std::string grid;
-  app.add_option("--grid", grid,
-                 "also show how a product is cut over PxQ processes, each with what this one finds; with --m, and "
-                 "--n and --k unless they are equal")
+  app.add_option(
+         "--grid", grid,
+         "also show how a product is divided among PxQ processes, each with the devices of this one; needs --m, "
+         "and --n and --k unless they equal m")
       ->type_name("PxQ")
       ->group("A product over many processes");
   std::string glued;
-  app.add_option("--blas", glued,
-                 "run PROGRAM under libtessera_blas.so and show its BLAS calls; the rest of the line belongs to it")
+  app.add_option(
+         "--blas", glued,
+         "run PROGRAM under libtessera_blas.so and show its BLAS calls; the rest of the line belongs to PROGRAM")
       ->option_text("PROGRAM [ARGUMENT...]")
       ->group("A program that calls BLAS");
   auto split = split_at_blas(argc, argv);
@@ -131,7 +132,7 @@ std::optional<Options> parse(int argc, char** argv) {
   return options;
 }
 
-/// If no runtime can start on a machine, that is part of the output, not an error.
+/// Looks at the machine. If no Runtime can start there, that is part of the output and not an error.
 void look(const Options& options, Facts& facts) {
   try {
     if (options.measure && options.runtime.gpus != 0)

@@ -14,7 +14,7 @@ namespace tessera::info {
 
 namespace {
 
-/// Products of increasing size, until one takes long.
+/// Measures products of increasing size until one takes long.
 /// @param devices  GPUs of one kind
 std::vector<MeasuredProduct> measure_products(char type, const std::vector<int>& devices, int largest) {
   constexpr double long_enough = 0.1;  // [s]
@@ -34,7 +34,7 @@ detail::CostCurve measure_columns(int device) {
   return detail::CostCurve(std::move(points));
 }
 
-/// The rate in double precision, as the library measures it on one core.
+/// The rate of one core in double precision, as the library measures it.
 double measure_core() {
   RuntimeOptions options;
   options.cpus = 1, options.gpus = 0, options.policy = "tessera";

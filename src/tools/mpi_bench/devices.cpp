@@ -15,7 +15,7 @@ Devices devices_of_process() {
   for (unsigned worker = 0; worker < starpu_worker_get_count(); worker++) {
     const auto node = static_cast<int>(starpu_worker_get_memory_node(worker));
     if (node == STARPU_MAIN_RAM || std::ranges::find(devices.nodes, node) != devices.nodes.end()) continue;
-    // With GPUs, CPU workers run only the program's own tasks.
+    // If there are GPUs, CPU workers run only the program's own tasks.
     const bool cpu = starpu_node_get_kind(static_cast<unsigned>(node)) == STARPU_CPU_RAM;
     if (cpu && starpu_cuda_worker_get_count() > 0) continue;
     devices.nodes.push_back(node);
@@ -29,7 +29,7 @@ void use_devices_only() {
   std::vector<int> far;
   for (unsigned worker = 0; worker < starpu_worker_get_count(); worker++)
     if (starpu_worker_get_memory_node(worker) != STARPU_MAIN_RAM) far.push_back(static_cast<int>(worker));
-  if (far.empty()) throw tools::BadArgument("--numa-as-gpu: no worker has another memory than the first NUMA node");
+  if (far.empty()) throw tools::BadArgument("--numa-as-gpu: all workers use the memory of the first NUMA node");
   static unsigned context = starpu_sched_ctx_create(far.data(), static_cast<int>(far.size()), "devices",
                                                     STARPU_SCHED_CTX_POLICY_STRUCT, starpu_sched_get_sched_policy(), 0);
   starpu_sched_ctx_set_context(&context);

@@ -7,20 +7,20 @@
 
 namespace tessera::mpi_bench {
 
-/// The memory nodes, other than the one that MPI sends from, in which workers of this process compute: those of GPUs,
-/// or of NUMA nodes if StarPU distinguishes them.
+/// The memory nodes in which workers of this process compute, except the node from which MPI sends. They belong to
+/// GPUs, or to NUMA nodes if StarPU distinguishes these.
 struct Devices {
   std::vector<int> nodes;  ///< StarPU's memory nodes
-  double memory = 0;       ///< bytes for tiles on the smallest one; 0: no known limit
+  double memory = 0;       ///< bytes for tiles on the device with the least memory; 0: no known limit
 };
 /// @pre StarPU runs
 Devices devices_of_process();
 
-/// Restricts everything that this thread submits from now on to workers with such a memory.
+/// Restricts all tasks that this thread submits from now on to workers that compute in these memory nodes.
 /// @throws BadArgument if there is no such worker
 void use_devices_only();
 
-/// Bytes transferred over the buses between two counts, averaged over the devices.
+/// Bytes transferred over the buses between two readings, averaged over the devices.
 struct BusLoads {
   double from_host = 0, from_peers = 0, to_host = 0;
 };

@@ -49,7 +49,7 @@ int unroll(const Options& options) {
   return tools::Success;
 }
 
-/// Actual errors are far below the bound that the residual is relative to.
+/// The residual is relative to a bound, and actual errors are far below the bound.
 constexpr double largest_residual = 1;
 
 /// Prints one measurement. @return  whether its result is correct
@@ -74,14 +74,14 @@ bool report(tools::JsonLines& json, const Options& options, const std::string& n
     const auto& [blocks, loads] = *cut;
     json.note(fmt::format("  blocks {}x{} ({}x{} of them), chunks {} ({}), look-ahead {}{}", blocks.rows,
                           blocks.columns, blocks.down, blocks.across, blocks.chunk, blocks.chunks, blocks.ahead,
-                          options.control.holds_back ? "" : ", nothing is held back"));
+                          blocks.holds_back ? "" : ", nothing is held back"));
     object["cut"] = {{"b", blocks.rows},
                      {"c", blocks.columns},
                      {"d", blocks.chunk},
                      {"look_ahead", blocks.ahead},
                      {"blocks", blocks.down * blocks.across},
                      {"chunks", blocks.chunks},
-                     {"holds_back", options.control.holds_back},
+                     {"holds_back", blocks.holds_back},
                      {"gpus_by_columns", options.control.by_columns},
                      {"case", std::string(1, loads.memory_case)}};
     if (result.devices > 0) {

@@ -44,7 +44,7 @@ Result measure(const Grid& grid, Problem& problem, int repeat, bool check) {
   const auto devices = devices_of_process();
   result.devices = static_cast<int>(combined(grid, static_cast<double>(devices.nodes.size()), MPI_MIN));
   result.device_memory = combined(grid, devices.memory, MPI_MIN);
-  for (int call = simulated ? 1 : 0; call <= repeat; call++) {  // a simulated call needs no warm-up
+  for (int call = simulated ? 1 : 0; call <= repeat; call++) {  // warm-up only in real time
     problem.fill();
     grid.wait();
     const auto before = grid.bytes_sent();
@@ -54,7 +54,7 @@ Result measure(const Grid& grid, Problem& problem, int repeat, bool check) {
     const double mine = 1e-6 * (starpu_timing_now() - start);
     const double slowest = combined(grid, mine, MPI_MAX);
     if (call > 0) seconds.push_back(slowest);
-    grid.wait();  // so that all messages are counted
+    grid.wait();  // all messages must have been counted
     result.received = bytes_received(grid, before);
     result.loads = mean_of_processes(grid, loads_between(devices, buses, detail::bytes_by_link()));
   }

@@ -10,19 +10,19 @@
 
 namespace tessera::mpi_bench {
 
-/// One measurement, the same in all processes.
+/// The result of a measurement; the same in all processes.
 struct Result {
-  double seconds = 0;                   ///< median of the calls, each until the last process has its result
+  double seconds = 0;                   ///< median time of a call, until the last process has its result
   std::vector<std::uint64_t> received;  ///< bytes of the last call, by process
-  int devices = 0;                      ///< of each process; the minimum
-  double device_memory = 0;             ///< bytes of the smallest one; 0: no known limit
-  BusLoads loads;                       ///< of the last call, averaged over the devices of all processes
+  int devices = 0;                      ///< number of devices of a process; the minimum
+  double device_memory = 0;             ///< bytes of the device with the least memory; 0: no known limit
+  BusLoads loads;                       ///< loads of the last call, averaged over the devices of all processes
   std::optional<double> residual;
 
   double mean_received() const;
 };
 
-/// Measures `repeat` calls, after an unmeasured one. Collective.
+/// Measures `repeat` calls after a warm-up call. Collective.
 Result measure(const Grid& grid, Problem& problem, int repeat, bool check);
 
 }  // namespace tessera::mpi_bench

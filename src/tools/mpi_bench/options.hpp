@@ -21,9 +21,9 @@ struct Options {
   bool check = false;
   bool numa_as_gpu = false;        ///< whether only workers compute whose memory differs from the one that MPI sends
                                    ///< from
-  int unroll_as = -1;              ///< the process as which a call is unrolled; -1: calls are measured instead
-  std::string dump;                ///< folder for lists of what these calls submit; "": none
-  detail::ProcessControl control;  ///< of gemm
+  int unroll_as = -1;              ///< process whose part of a call is unrolled; -1: calls are measured
+  std::string dump;                ///< folder for the lists of tasks and messages; "": none
+  detail::ProcessControl control;  ///< how gemm limits communication
   std::string json;                ///< "": none, "-": standard output
 
   std::string grid() const { return std::to_string(p) + "x" + std::to_string(q); }

@@ -138,7 +138,7 @@ class Gemm final : public ProblemOf<T> {
   Gemm(const Grid& grid, Index n, Index tile, const detail::ProcessControl& control)
       : ProblemOf<T>(grid, n, tile), cut_(chosen(control.blocks)) {
     const auto& blocks = cut_.blocks;
-    grid.control({control.holds_back, blocks.rows, blocks.columns, blocks.chunk, blocks.ahead, control.by_columns});
+    grid.control({blocks.holds_back, blocks.rows, blocks.columns, blocks.chunk, blocks.ahead, control.by_columns});
   }
   void fill() override {
     for (auto [matrix, seed] : {std::pair{&A_, 1U}, {&B_, 2U}, {&C_, 3U}})

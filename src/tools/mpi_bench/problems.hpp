@@ -13,7 +13,8 @@
 
 namespace tessera::mpi_bench {
 
-/// A routine on distributed matrices. Random elements follow from their positions, so no process stores them twice.
+/// A routine on distributed matrices. Elements are random functions of their positions, so no process stores them
+/// twice.
 class Problem {
  public:
   virtual ~Problem() = default;
@@ -24,12 +25,12 @@ class Problem {
   /// The error of the result times a random vector, relative to the unit roundoff, the length of the sums and the size
   /// of the exact product. Collective.
   virtual double residual() = 0;
-  /// Average bytes of tiles that a process receives, as the paper counts them: each process gets its rows of the left
-  /// factor and its columns of the right one, except those that it owns.
+  /// The average number of bytes of tiles that a process receives, as the paper counts them: each process gets its rows
+  /// of the left factor and its columns of the right factor, except the tiles that it owns.
   virtual double model_bytes() const = 0;
   virtual double flops() const = 0;
 
-  /// How gemm is cut, and what it is predicted to load.
+  /// How gemm is cut, and the predicted traffic.
   struct Cut {
     detail::ProcessBlocks blocks;
     detail::ProcessLoads loads;

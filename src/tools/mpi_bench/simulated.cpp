@@ -12,8 +12,7 @@ namespace tessera::mpi_bench {
 
 namespace {
 
-/// Larger than any message that is not a tile: numbers that the processes add up, and StarPU's information about its
-/// messages.
+/// Larger than all messages that are not tiles: sums over processes, and StarPU's headers of its messages.
 constexpr std::size_t largest_read = 4096;
 
 void copy_small(simgrid::kernel::activity::ActivityImpl* message, void* data, std::size_t bytes) {
@@ -30,8 +29,8 @@ void tell_of_machine() { simulate::tell_of_nvlink(simulation::described_machine(
 
 }  // namespace tessera::mpi_bench
 
-// The linker redirects StarPU's call to this function. MPI would gather the rows of a tile in a buffer, and the tile
-// has no memory.
+// The linker redirects StarPU's call to this function, because MPI would gather the rows of a tile in a buffer, but a
+// simulated tile has no memory.
 extern "C" int __wrap_MPI_Type_vector(int count, int block, int /*stride*/, MPI_Datatype element, MPI_Datatype* type) {
   return MPI_Type_contiguous(count * block, element, type);
 }

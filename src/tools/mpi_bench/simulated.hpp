@@ -5,12 +5,12 @@
 
 namespace tessera::mpi_bench {
 
-/// Whether time is simulated. Matrices then have addresses, but no elements.
+/// Whether time is simulated. In simulated time, matrices have addresses, but no elements.
 #ifdef STARPU_SIMGRID
 constexpr bool simulated = true;
-/// From now on, messages with tiles take time, but copy nothing.
+/// Makes messages with tiles take time without copying anything.
 void send_sizes_only();
-/// Tells StarPU what it would detect on the real machine.
+/// Tells StarPU about hardware that it would detect on a real machine.
 /// @pre StarPU runs
 void tell_of_machine();
 #else

@@ -23,7 +23,7 @@ namespace tessera::mpi_bench {
 
 namespace {
 
-/// Stands for the other processes, none of which exists.
+/// Stands in for the other processes, which do not exist.
 class Nobody final : public detail::Processes {
  public:
   Nobody(int rank, int size, const detail::ProcessControl& control) : rank_(rank), control_(control) {

@@ -15,11 +15,12 @@ struct Activity {
   int calls = 1;
   int gpus = 0;
   int workers = 0;      ///< workers that compute tiles
-  int gpu_workers = 0;  ///< those of them that drive a GPU
+  int gpu_workers = 0;  ///< how many of them drive a GPU
 };
 
-/// Statistics since `reset_statistics`, taken as those of `calls` calls.
-/// @param cores_share  whether their plan has tiles for cores; under placement `scheduler` cores take part anyway
+/// Statistics since `reset_statistics`, divided over `calls` calls.
+/// @param cores_share  whether the plan of the calls has tiles for cores; under placement `scheduler`, cores always
+///                     compute
 Activity activity(int calls, bool cores_share);
 
 /// Average bytes per call.

@@ -19,7 +19,7 @@ inline int wait_for(pid_t child) {
 
 inline bool succeeded(int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 0; }
 
-/// A child process, killed and waited for with this object.
+/// A child process. The destructor kills it and waits for its end.
 class ChildProcess {
  public:
   explicit ChildProcess(pid_t id) : id_(id) {}

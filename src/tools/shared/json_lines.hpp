@@ -14,7 +14,7 @@ class JsonLines {
   /// @throws BadArgument if it cannot be written
   explicit JsonLines(const std::string& file);
 
-  /// Prints a line of text to standard output, or to standard error if the objects take standard output.
+  /// Prints a line of text to standard output, or to standard error if standard output is reserved for the objects.
   void note(const std::string& line) const;
 
   /// @throws RuntimeError if it cannot be written

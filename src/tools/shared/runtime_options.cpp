@@ -20,12 +20,12 @@ auto checked(const std::string& option, const std::string& value, Check check) {
   try {
     return check();
   } catch (const ArgumentError& error) {
-    const auto& problem = error.problem();  // "is 'VALUE', …", or that of TESSERA_SCHED
+    const auto& problem = error.problem();  // "is 'VALUE', …", or the message about TESSERA_SCHED
     throw BadArgument(option + (problem.starts_with("is ") ? " " : " " + value + ": ") + problem);
   }
 }
 
-/// StarPU gets an absolute path, because the loader would search the system's folders for a name without a slash.
+/// Passes an absolute path to StarPU, because the loader searches the system's folders for names without a slash.
 void use_policy_library(const std::string& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error)) throw BadArgument("--policy-library", file, "is not a file");
@@ -42,7 +42,7 @@ CLI::Validator whole_number(Index least, Index most) {
 
 void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
   const auto list = [&](const char* name, auto& variable, const char* what, const std::string& text) {
-    auto* option = app.add_option(name, variable, text + (several ? "; a list runs one after another" : ""));
+    auto* option = app.add_option(name, variable, text + (several ? "; those of a list run one after another" : ""));
     option->allow_extra_args(false);  // what follows may be another argument
     if (several) option->delimiter(',');
     else option->expected(1);

@@ -25,7 +25,7 @@ CLI::Validator whole_number(Index least, Index most);
 /// @param several  accepts lists of GPU counts, policies and placements instead of one each
 void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several);
 
-/// Also lets StarPU load the policies of `typed.policy_library`.
+/// Parses the policies, and lets StarPU load those of `typed.policy_library`.
 /// @return at least one policy; "" leaves the choice to the environment and the library
 /// @throws BadArgument if StarPU does not know one, or cannot use that library
 std::vector<std::string> parse_policies(const TypedRuntime& typed);

@@ -56,7 +56,7 @@ std::string excerpt(std::string_view text) {
   constexpr std::size_t most = 60;
   if (text.size() <= most) return readable(text);
   auto end = most;
-  while (end > most - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) end--;  // a whole character
+  while (end > most - 4 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) end--;  // keeps characters whole
   return readable(text.substr(0, end)) + "…";
 }
 

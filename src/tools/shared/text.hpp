@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// Formatting of the programs' tables, and text from elsewhere.
+/// Formatting of tables, and of text that comes from outside.
 namespace tessera::tools {
 
 /// `digits` significant digits without an exponent.
@@ -27,11 +27,11 @@ std::string trimmed(const std::string& line);
 /// The bytes of the UTF-8 character at the start of `text`; 0 if there is none.
 std::size_t character_length(std::string_view text);
 
-/// A name from elsewhere, as text for files and terminals. Control characters and bytes that are not UTF-8 are escaped
-/// as in C, so that different names stay different. An empty name becomes "unnamed".
+/// An external name as text for files and terminals. Control characters and bytes that are not UTF-8 are escaped as in
+/// C, so different names stay different. An empty name becomes "unnamed".
 std::string readable(std::string_view name);
 
-/// The beginning of such a text, for messages.
+/// The beginning of an external text, for messages.
 std::string excerpt(std::string_view text);
 
 }  // namespace tessera::tools

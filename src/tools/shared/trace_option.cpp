@@ -24,7 +24,7 @@ void require_empty_folder(const std::string& option, const fs::path& folder) {
     throw BadArgument(
         fmt::format("{}: cannot be used while TESSERA_TRACE={} records all calls: unset it", option, all));
   std::error_code error;
-  if (!fs::exists(folder, error)) {  // created now rather than after all measurements
+  if (!fs::exists(folder, error)) {  // an error is reported now, not after all measurements
     fs::create_directories(folder, error);
     if (error) throw BadArgument(option, folder, "cannot be made: " + error.message());
     return;
@@ -48,7 +48,7 @@ fs::path explain_recording(const fs::path& folder) {
   std::string words[] = {fs::read_symlink("/proc/self/exe").replace_filename("tessera-trace"), folder};
   char* arguments[] = {words[0].data(), words[1].data(), nullptr};
   posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);  // hides tessera-trace's table, but not its errors
+  posix_spawn_file_actions_init(&actions);  // discards tessera-trace's table, but not its errors
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child = 0;
   const int refused = posix_spawn(&child, arguments[0], &actions, nullptr, arguments, environ);

@@ -18,7 +18,7 @@ void require_empty_folder(const std::string& option, const std::filesystem::path
 class RecordingFolders {
  public:
   RecordingFolders(std::filesystem::path folder, std::size_t runs) : folder_(std::move(folder)), runs_(runs) {}
-  /// @param name  of the run; a number is appended if the name is taken
+  /// @param name  name of the run; a number is appended if the name is taken
   std::filesystem::path next(const std::string& name);
 
  private:

@@ -7,8 +7,8 @@
 
 namespace tessera::simulate {
 
-/// Describes processes on such machines, and the network between them, to SimGrid: a platform, and the list of hosts on
-/// which `smpirun` starts the processes.
+/// Describes processes on machines of this kind, and the network between them, to SimGrid: writes a platform file, and
+/// the list of hosts on which `smpirun` starts the processes.
 /// @pre the machine has a network
 /// @throws RuntimeError if a file cannot be written
 void write_cluster(const simulation::Machine& machine, int processes, const std::filesystem::path& platform,

@@ -33,25 +33,25 @@ constexpr double staging_buffer_bytes = 2 << 20;  // as in src/memory/staging
 /// A copy between host and GPU.
 struct Way {
   int gpu;
-  bool in;  ///< to the GPU
+  bool in;  ///< from the host to the GPU
   bool operator<(const Way& other) const { return std::tie(gpu, in) < std::tie(other.gpu, other.in); }
 };
 
 struct Copy {
   double bytes;
-  double column;  ///< bytes of a contiguous piece of host memory
+  double column;  ///< bytes of one contiguous column
 };
 
 /// A link between host and GPU in one direction. StarPU runs one copy on it at a time.
 struct Link {
   std::deque<Copy> waiting;  ///< copies that StarPU has started, but SimGrid has not, in order
-  double column = 0;         ///< of the copy that SimGrid is executing; 0: none, or unknown
+  double column = 0;         ///< column bytes of the copy that SimGrid is executing; 0: no copy, or unknown
 };
 
 std::map<Way, Link> links;
 std::map<int, int> kernels;  ///< number of kernels that each GPU is executing
 
-/// The average over the columns if they differ, as in a triangle.
+/// The bytes of a column; the average if columns differ, as in a triangle.
 double column_bytes(const PartialTile& tile) {
   const auto bytes = static_cast<double>(tile.bytes);
   const auto& matrix = tile.matrix;
@@ -73,9 +73,9 @@ int gpu_of(const simgrid::s4u::Host& host) {
   return name.starts_with("CUDA") ? std::stoi(name.substr(4)) : -1;
 }
 
-/// The columns of the next copy of this size; 0: unknown, because the copy is not a tile of Tessera.
+/// The column bytes of the next copy of this size; 0 if unknown, because the copy is not a tile of Tessera.
 double next_column(Link& link, double bytes) {
-  // If StarPU queried a size long before a copy of other data, the copy's entry may be an older one, which is skipped.
+  // Entries of other sizes are skipped: StarPU may query the size of a tile and then copy other data.
   const auto found = std::ranges::find(link.waiting, bytes, &Copy::bytes);
   if (found == link.waiting.end()) return 0;
   const double column = found->column;
@@ -102,7 +102,7 @@ void add_kernels(int gpu, int count) {
     if (links[{gpu, in}].column > 0) set_rate({gpu, in});
 }
 
-/// The function that would be called if this program did not define one with the same name.
+/// The original function with this name, which a function of this program replaces.
 template <typename Function>
 Function* replaced(Function* /*replacement*/, const char* name) {
   auto* const found = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
@@ -124,7 +124,7 @@ extern "C" void starpu_interface_start_driver_copy_async(unsigned from, unsigned
 extern "C" void sg_host_sendto(sg_host_t from, sg_host_t to, double bytes) {
   static auto* const original = replaced(&sg_host_sendto, "sg_host_sendto");
   const int source = gpu_of(*from), target = gpu_of(*to);
-  if ((source < 0) == (target < 0)) return original(from, to, bytes);  // between GPUs
+  if ((source < 0) == (target < 0)) return original(from, to, bytes);  // a copy between GPUs
   const Way way{std::max(source, target), target >= 0};
   auto& link = links[way];
   link.column = next_column(link, bytes);

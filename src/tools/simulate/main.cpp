@@ -53,7 +53,7 @@ int run(int argc, char** argv) {
     }
     fmt::print(stderr, "tessera-simulate: {}{} {} under {}: {}\n", one.problem.type, one.routine->name(), one.problem.n,
                one.policy.empty() ? "the library's policy" : one.policy, outcome.error);
-    if (!options->sweep) result = tools::RuntimeFailed;  // tiles that no GPU has room for are no alternative
+    if (!options->sweep) result = tools::RuntimeFailed;  // tiles that fit on no GPU are not an alternative
   });
   report.end();
   return result;

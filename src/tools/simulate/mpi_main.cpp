@@ -67,12 +67,12 @@ std::optional<Options> parse(int argc, char** argv) {
   return options;
 }
 
-/// The number of processes of the grid, which must fill the nodes.
+/// The number of processes in the grid. It must be a multiple of the processes per node.
 int processes_of(const Options& options, const simulation::Network& network) {
   int p = 0, q = 0, end = 0;
   if (std::sscanf(options.grid.c_str(), "%dx%d%n", &p, &q, &end) != 2 ||
       static_cast<std::size_t>(end) != options.grid.size() || p < 1 || q < 1 || p > 4096 || q > 4096)
-    throw BadArgument("--grid", options.grid, "must be rows and columns, as 2x3");
+    throw BadArgument("--grid", options.grid, "must be rows and columns, e.g. 2x3");
   const int needed = (p * q - 1) / network.processes_per_node + 1;
   if (options.nodes != needed)
     throw BadArgument("--nodes", std::to_string(options.nodes),
@@ -89,15 +89,15 @@ void put_environment(const Options& options, const fs::path& platform, const fs:
   put("STARPU_HOSTNAME", host);
   put("STARPU_SILENT", "1");
   put("STARPU_NWORKER_PER_CUDA", "1");
-  put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");  // as in a warm call
-  put("STARPU_MALLOC_SIMULATION_FOLD", "64");   // MiB: few mappings, because a process may have at most 65530
+  put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");  // allocation is free, as in a warm call
+  put("STARPU_MALLOC_SIMULATION_FOLD", "64");   // [MiB]; large, because a process may have at most 65530 mappings
   if (options.gpu_memory > 0) {
     put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
-    put("STARPU_SUBALLOCATOR", "0");  // it allocates 32 MiB at a time, or fails
+    put("STARPU_SUBALLOCATOR", "0");  // the suballocator allocates 32 MiB at a time, or fails
   }
 }
 
-/// SimGrid uses the rates of the platform as they are. Threads are simulated without computing.
+/// SimGrid uses the platform's rates unchanged. Threads are simulated, and nothing is computed.
 const std::vector<std::string> settings = {"--cfg=smpi/bw-factor:0:1",       "--cfg=smpi/lat-factor:0:1",
                                            "--cfg=network/crosstraffic:0",   "--cfg=network/TCP-gamma:-1",
                                            "--cfg=network/weight-S:0",       "--cfg=smpi/simulate-computation:no",

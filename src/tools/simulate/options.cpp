@@ -48,22 +48,22 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
       "number of CPU workers (without GPUs all cores; with GPUs the choice of the policy tessera, and none under other "
       "policies and placement scheduler)");
   app.add_option("--program", typed.program,
-                 "instead of calls of Tessera: a StarPU program, built with the StarPU that simulates. --policy, "
-                 "--gpus, --cpus, --gpu-memory and --type (of its elements) apply; its arguments follow '--'")
+                 "instead of calls of Tessera: simulate a StarPU program that was built with the simulating StarPU. "
+                 "--policy, --gpus, --cpus, --gpu-memory and --type (of its elements) apply. Its arguments follow '--'")
       ->type_name("EXE");
   app.add_option("ARGUMENT", typed.arguments, "an argument of the program");
   for (auto* option :
-       {app.add_option("--gpu-memory", options.gpu_memory, "memory of a GPU that may be used (90 % of it)")
+       {app.add_option("--gpu-memory", options.gpu_memory, "how much memory of each GPU may be used (90 %)")
             ->type_name("MiB")
             ->check(tools::whole_number(1, 1 << 30)),
         app.add_option("--slices", options.slices,
-                       "gemm in N slices of the rows of A and of the columns of B, as Itu et al., instead of tiles")
+                       "gemm in N slices of the rows of A and of the columns of B, as in Itu et al., instead of tiles")
             ->type_name("N")
             ->check(tools::whole_number(1, 1024)),
         app.add_option(
                "--beside", options.beside,
-               "simulate each call alongside an endless loop of calls of the same routine and this size, which the "
-               "work of the GPUs includes")
+               "simulate each call alongside an endless loop of calls of the same routine and this size; the work of "
+               "the GPUs includes both")
             ->type_name("N")
             ->check(tools::whole_number(1, 1 << 20)),
         app.add_option("--jobs", options.jobs, "simulations that run at the same time (number of cores)")
@@ -72,16 +72,18 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
         app.add_flag("--explain", options.explain,
                      "instead: print the plan of each call, the next best candidates, and what bounds them"),
         app.add_flag("--sweep", options.sweep,
-                     "simulate each call also on fewer GPUs and in square tiles, and print what the choice costs"),
+                     "also simulate each call on fewer GPUs and in square tiles, and compare the library's choice with "
+                     "the best"),
         app.add_flag("--brief", options.brief, "print one line per simulation, without details of each GPU"),
         app.add_option("--json", options.json,
                        "write one JSON object per simulation; '-': to standard output, the table to standard error")
             ->type_name("FILE"),
-        app.add_option("--trace", options.trace, "record each simulation, and write a report on it there")
+        app.add_option("--trace", options.trace, "record each simulation in FOLDER, with a report on it")
             ->type_name("FOLDER"),
-        app.add_option("--dump", options.dump,
-                       "write there, for each simulation, what its call submits: a line for each task and each request "
-                       "of a tile")
+        app.add_option(
+               "--dump", options.dump,
+               "write what the call of each simulation submits into FOLDER: a line for each task and each request "
+               "for a tile")
             ->type_name("FOLDER")})
     option->group("How it is reported");
 }
@@ -96,7 +98,7 @@ std::string why_not_simulated(const bench::Routine& routine, const Options& opti
   return "";
 }
 
-/// Removes the routines that cannot be simulated, which only 'all' may have chosen.
+/// Removes the routines that cannot be simulated. Only the name 'all' can have selected them.
 void keep_what_can_be_simulated(const std::vector<std::string>& named, Options& options) {
   std::erase_if(options.routines, [&](const bench::Routine* routine) {
     const auto why = why_not_simulated(*routine, options);
@@ -123,9 +125,8 @@ void require_plain_sweep(const CLI::App& app, const Options& options) {
   if (options.gpus.size() > 1) throw BadArgument("--gpus: --sweep takes one number, and compares fewer GPUs with it");
 }
 
-/// Refuses a policy that was compiled for the StarPU for real machines: its locks would stop the only thread of a
-/// simulation. The headers of that StarPU call the C library's lock functions directly, those of the simulating StarPU
-/// do not.
+/// Refuses a policy that was compiled for StarPU on real machines: its locks would stop the only thread of a
+/// simulation. Such a policy calls the C library's lock functions directly, because the headers of that StarPU do.
 void require_simulating(const std::string& policy_library) {
   std::ifstream file(policy_library, std::ios::binary);
   const std::string bytes{std::istreambuf_iterator<char>(file), {}};
@@ -138,7 +139,7 @@ void require_simulating(const std::string& policy_library) {
 /// @throws BadArgument if the program cannot be run, or if options are given that only apply to calls of the library
 void parse_program(const CLI::App& app, const Typed& typed, Options& options) {
   if (typed.program.empty()) {
-    if (!typed.arguments.empty()) throw BadArgument("'" + typed.arguments.front() + "': there is no --program for it");
+    if (!typed.arguments.empty()) throw BadArgument("'" + typed.arguments.front() + "': arguments need a --program");
     return;
   }
   for (const char* other : {"--routine", "--size",      "-m",       "-n",       "-k",      "--trans-a", "--trans-b",
@@ -193,13 +194,13 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   if (!options.program.empty() && options.policies.front().empty()) options.policies = {"tessera"};
   if (!typed.runtime.placements.empty()) options.placements = tools::parse_placements(typed.runtime);
   else if (const auto set = detail::with_environment({}).placement; set != Placement::Automatic)
-    options.placements = {set};  // the CPU workers depend on it, see runs_of
+    options.placements = {set};  // the number of CPU workers depends on the placement, see runs_of
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
   if (app.count("--dump") > 0) tools::require_empty_folder("--dump", options.dump);
 }
 
-/// The policy `tessera` uses the library's default placement. With StarPU's policies, tasks have no
-/// place, so that there is something to decide.
+/// The default placement of a policy. For `tessera`, the library chooses. StarPU's policies place the tasks themselves,
+/// so the library must not.
 Placement suitable_placement(const std::string& policy) {
   return policy.empty() || policy == "tessera" ? Placement::Automatic : Placement::Scheduler;
 }
@@ -229,7 +230,7 @@ std::vector<Run> runs_of(const Options& options) {
   const auto cpus_beside = [&](int gpus) {
     return options.cpus >= 0 ? options.cpus : gpus > 0 ? 0 : options.machine.cores;
   };
-  // The library decides itself if its own policy and placement are simulated.
+  // With its own policy and placement, the library decides itself.
   const auto cpus_of_call = [&](int gpus, const std::string& policy, Placement placement) {
     const bool decides =
         options.cpus < 0 && gpus > 0 && (policy.empty() || policy == "tessera") && placement != Placement::Scheduler;

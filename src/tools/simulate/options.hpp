@@ -21,12 +21,12 @@ struct Options : bench::ChosenProblems {
   Index tile = 0;  ///< 0: the library's choice
   std::vector<std::string> policies;
   std::vector<Placement> placements;  ///< empty: the placement that suits the policy
-  Index slices = 0;                   ///< gemm in this many slices of A and of B; 0: in tiles
-  Index beside = 0;                   ///< order of the problems of a concurrent loop of calls; 0: no such loop
+  Index slices = 0;                   ///< gemm in this number of slices of A and of B; 0: in tiles
+  Index beside = 0;                   ///< order of the problems that a concurrent loop computes; 0: no such loop
   int gpu_memory = 0;                 ///< MiB of each GPU; 0: all of its memory
   int jobs = 1;                       ///< number of concurrent simulations
   bool brief = false;
-  bool explain = false;              ///< explain the plans, and simulate nothing
+  bool explain = false;              ///< explain the plans instead of simulating
   bool sweep = false;                ///< compare each call with the other ways to run it
   std::vector<std::string> program;  ///< a program to simulate, and its arguments; empty: calls of the library
   std::string json;                  ///< "": none, "-": standard output

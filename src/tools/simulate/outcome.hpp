@@ -19,15 +19,15 @@ struct GpuUse {
 /// The result of a simulation.
 struct Outcome {
   std::string error;          ///< "": none
-  std::string explanation;    ///< of the plan, if nothing was to be simulated
+  std::string explanation;    ///< explanation of the plan, for --explain
   bool bad_argument = false;  ///< the error is caused by the arguments
   double seconds = 0;
   Index tile_m = 0, tile_n = 0, tile_k = 0;
-  double predicted = 0;  ///< seconds, by the plan; 0: not predicted
+  double predicted = 0;  ///< the plan's prediction [s]; 0: no prediction
   std::string policy, placement;
   std::vector<GpuUse> gpus;
   int cpus = 0;          ///< CPU workers
-  Index core_tasks = 0;  ///< tasks that they ran together
+  Index core_tasks = 0;  ///< total number of tasks that they ran
   tools::Activity activity;
 
   int cores() const { return activity.workers - activity.gpus; }  ///< CPU workers that compute tiles
@@ -38,9 +38,9 @@ void from_json(const nlohmann::json& json, Outcome& outcome);
 
 /// The fraction of the time in which a GPU ran tasks.
 double computing_share(const GpuUse& gpu, double seconds);
-/// The average over all GPUs, of which there must be at least one.
+/// The average over all GPUs. @pre there is at least one
 double average_computing(const Outcome& outcome);
-/// The time between the ends of the first and the last GPU, as a fraction of the total time.
+/// The time between the first GPU's last end and the last GPU's, as a fraction of the total time.
 double imbalance(const Outcome& outcome);
 
 }  // namespace tessera::simulate

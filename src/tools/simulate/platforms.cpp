@@ -28,8 +28,8 @@ std::string known_platforms(const fs::path& folder) {
   return text;
 }
 
-/// The folder of the described machines: that of TESSERA_PLATFORMS, or else that of the prefix in which this program is
-/// installed, or else that of the source tree.
+/// The folder of the described machines: the value of TESSERA_PLATFORMS; otherwise the folder in this program's
+/// installation; otherwise the one in the source tree.
 fs::path platforms_folder() {
   if (const auto folder = detail::text_of(detail::variables::platforms); !folder.empty()) return folder;
   const auto program = fs::read_symlink("/proc/self/exe").parent_path();

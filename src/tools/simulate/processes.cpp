@@ -28,14 +28,14 @@ class Child {
   Child(const Options& options, const Run& run, const Scratch& scratch) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-      throw RuntimeError(std::string("no socket: ") + std::strerror(errno));
+      throw RuntimeError(std::string("cannot create a socket: ") + std::strerror(errno));
     if (!options.program.empty()) send(ends[0], &options.problems.front().type, 1, 0);
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child < 0) throw RuntimeError(std::string("cannot start a process for a simulation: ") + std::strerror(errno));
     if (child == 0) {
       close(ends[0]);
-      prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent, the result would not be read
+      prctl(PR_SET_PDEATHSIG, SIGKILL);  // ends with its parent, because nobody would read the result
       if (getppid() != parent) _exit(1);
       dup2(STDERR_FILENO, STDOUT_FILENO);  // standard output is reserved for results
       if (!options.program.empty()) become_program(options, run, scratch, ends[1]);

@@ -21,7 +21,7 @@ std::string describe_machine(const simulation::Machine& machine);
 std::string describe_policies(const Options& options);
 /// The statistics of each GPU, of the links and of the policy, as lines of text.
 std::vector<std::string> describe_gpus(const Outcome& outcome);
-/// The traffic and the time in tasks of each GPU.
+/// The bytes and the computing time of each GPU.
 nlohmann::ordered_json gpus_json(const Outcome& outcome);
 
 /// Writes each outcome as soon as it exists: a table for people, JSON lines for programs.
@@ -34,9 +34,9 @@ class Report {
   void begin();
   /// @throws RuntimeError if it cannot be written
   void add(const Run& run, const Outcome& outcome);
-  /// Writes the explanation of a plan instead.
+  /// Writes the explanation of a plan instead of an outcome.
   void explain(const Outcome& outcome);
-  /// Writes what the choices of a sweep cost. Call this after the last run.
+  /// Writes how much time the library's choices cost, compared with the best way found by the sweep. Call this last.
   void end();
   /// Writes a line of text between or after the rows.
   void note(const std::string& text) const;
@@ -45,7 +45,7 @@ class Report {
   struct Row {
     bench::Result result;
     const Outcome& outcome;
-    double peak;  ///< of all GPUs, or of all cores [flop/s]
+    double peak;  ///< peak rate of all GPUs, or of all cores [flop/s]
   };
   std::vector<tools::Column<Row>> columns() const;
   Row row(const Run& run, const Outcome& outcome) const;

@@ -36,7 +36,7 @@ class AddressRange {
   explicit AddressRange(std::size_t bytes)
       : bytes_(std::max<std::size_t>(bytes, 1)),
         data_(mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
-    if (data_ == MAP_FAILED) throw RuntimeError("there is no address space of " + std::to_string(bytes_) + " bytes");
+    if (data_ == MAP_FAILED) throw RuntimeError("cannot reserve " + std::to_string(bytes_) + " bytes of address space");
   }
   ~AddressRange() { munmap(data_, bytes_); }
   AddressRange(const AddressRange&) = delete;
@@ -83,7 +83,7 @@ detail::TileExtents slices_of(const bench::Problem& p, Index slices) {
   return {detail::divide_up(p.m, slices), detail::divide_up(p.n, slices), p.k};
 }
 
-/// C ← α A B + β C on such tiles.
+/// C ← α A B + β C in slices.
 void multiply_in_slices(const bench::Problem& p, Index slices, const bench::Operands& operands) {
   const auto tile = slices_of(p, slices);
   tools::with_type(p.type, [&]<Scalar T>(T) {
@@ -100,13 +100,13 @@ void multiply_in_slices(const bench::Problem& p, Index slices, const bench::Oper
   });
 }
 
-/// Why the tasks of a call do not fit into the memory of this machine; "" if they may fit. All of them are submitted
+/// Why the tasks of a call do not fit into the memory of this machine; "" if they may fit. All tasks are submitted
 /// before the first one ends in simulated time.
 std::string why_too_large(const Run& run, const detail::TileExtents& tile) {
-  constexpr double bytes_of_task = 2.2e3;  // measured: dgemm of order 8192 and 11264 in tiles of 128
+  constexpr double bytes_of_task = 2.2e3;  // measured for dgemm in tiles of 128
   const double multiply_adds =
       run.routine->flops(run.problem) / (run.problem.type == 'c' || run.problem.type == 'z' ? 8 : 2);
-  const auto terms = tile.k > 0 ? tile.k : tile.n;  // square tiles of solvers and triangles are planned without terms
+  const auto terms = tile.k > 0 ? tile.k : tile.n;  // plans of solvers and triangles have square tiles, and no extent k
   const double tasks =
       multiply_adds / (static_cast<double>(tile.m) * static_cast<double>(tile.n) * static_cast<double>(terms));
   const double needed = tasks * bytes_of_task, free = detail::free_memory();
@@ -187,11 +187,11 @@ void put_environment(const Options& options, const Scratch& scratch) {
   put("STARPU_HOME", scratch.folder);
   put("STARPU_HOSTNAME", Scratch::host);
   put("STARPU_NWORKER_PER_CUDA", "1");
-  // As in a warm call: StarPU keeps the device memory that it has allocated.
+  // Allocation is free, as in a warm call, in which StarPU reuses device memory.
   put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");
   if (options.gpu_memory > 0) {
     put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
-    put("STARPU_SUBALLOCATOR", "0");  // it allocates 32 MiB at a time, or fails
+    put("STARPU_SUBALLOCATOR", "0");  // the suballocator allocates 32 MiB at a time, or fails
   }
 }
 

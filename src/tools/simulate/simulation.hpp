@@ -10,7 +10,7 @@
 
 namespace tessera::simulate {
 
-/// The folder with the machine's files, which the simulation may also write to.
+/// The folder of the machine's files. The simulation may write there, too.
 struct Scratch {
   std::filesystem::path folder;
   static constexpr const char* host = "simulated";
@@ -19,9 +19,9 @@ struct Scratch {
 /// Sets the variables that StarPU reads: the files of the machine, and the memory limits.
 void put_environment(const Options& options, const Scratch& scratch);
 
-/// From now on, copies between host and GPU go through staging buffers. The columns of tiles do not matter then,
-/// because the buffers are contiguous. Each copy also takes the time in which one core fills or empties the first
-/// buffer, which no transfer of the tile hides.
+/// Makes copies between host and GPU go through staging buffers from now on. These buffers are contiguous, so the
+/// columns of tiles no longer matter. Each copy also takes the time in which one core fills or empties the first
+/// buffer, because no transfer of the tile overlaps with that.
 void stage_copies();
 
 /// Turns this process into the simulation of one call and writes its Outcome as JSON to `result`. StarPU and SimGrid

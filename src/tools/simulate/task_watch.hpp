@@ -12,8 +12,8 @@
 /// Observation of StarPU in a simulating process.
 namespace tessera::simulate {
 
-/// Adds up the tasks of each GPU, and counts those of all cores, by wrapping the scheduling policy's hook for finished
-/// tasks.
+/// Sums the task times of each GPU and counts the tasks of all cores, by wrapping the scheduling policy's hook for
+/// finished tasks.
 class TaskWatch {
  public:
   explicit TaskWatch(int gpus) {
@@ -43,7 +43,8 @@ class TaskWatch {
       auto& use = uses[static_cast<std::size_t>(starpu_worker_get_devid(info->workerid))];
       use.tasks++;
       auto end = info->end_time;
-      // The simulated time of the kernel. StarPU's start-to-end time includes waiting for memory if tasks are queued.
+      // Uses the simulated time of the kernel: if tasks are queued, StarPU's start-to-end time includes waiting for
+      // memory.
       if (const auto* model = task->cl->model; model != nullptr && model->worker_cost_function != nullptr)
         use.busy += 1e-6 * model->worker_cost_function(task, static_cast<unsigned>(info->workerid), 0);
       use.last_end = 1e-6 * (starpu_timing_timespec_to_us(&end) - begin);
@@ -57,8 +58,8 @@ class TaskWatch {
   static inline void (*next)(starpu_task*, unsigned) = nullptr;
 };
 
-/// Tells StarPU which peer links are NVLink. On a real machine, StarPU asks NVML, and then does not divide such a link
-/// among the GPUs, which affects its choice between a peer's copy and the host's.
+/// Tells StarPU which peer links are NVLink. On a real machine, StarPU asks NVML. It does not divide an NVLink among
+/// the GPUs, and this affects whether it copies from a peer or from the host.
 inline void tell_of_nvlink(const simulation::Machine& machine) {
   const auto gpu_at = [](int node) {
     const auto n = static_cast<unsigned>(node);

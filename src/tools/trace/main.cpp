@@ -70,6 +70,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGXFSZ, SIG_IGN);  // exceeding a file size limit is an error like a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond the file size limit then fails, as on a full disk
   return tools::exit_code_of("tessera-trace", [&] { return run(argc, argv); });
 }

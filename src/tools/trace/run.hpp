@@ -28,8 +28,7 @@ struct Worker {
 
 /// A piece of data that StarPU moves as a whole, from its registration to its unregistration.
 struct Tile {
-  /// The matrix as Tessera's first call with it names it (A, B or C), even if later calls name it differently; '-':
-  /// unknown.
+  /// The letter of the matrix in Tessera's first call with it (A, B or C); later calls may use another. '-': unknown.
   char operand = '-';
   int row = none, column = none;
   std::uint64_t bytes = 0;
@@ -40,7 +39,7 @@ struct Access {
   int tile = none;
   char operand = '-';  ///< the letter of the tile
   bool read = false, write = false;
-  bool scratch = false;  ///< a workspace, neither copied nor kept
+  bool scratch = false;  ///< a workspace, which is neither copied nor kept
 };
 
 struct Task {
@@ -57,7 +56,7 @@ struct Task {
 
 /// A kind of task.
 struct Routine {
-  std::string name;          ///< of the codelet: "gemm"
+  std::string name;          ///< name of the codelet: "gemm"
   std::uint32_t colour = 0;  ///< 0xRRGGBB
 };
 
@@ -65,7 +64,7 @@ struct Transfer {
   enum class Reason { Fetch, Prefetch, WriteBack };  ///< for a waiting task; ahead of a task; out of a full memory
   int from = 0, to = 0;                              ///< nodes
   int tile = none;
-  char operand = '-';  ///< the operand letter of the tile in the task that needs it or wrote it
+  char operand = '-';  ///< the letter of the tile in the task that needs it or wrote it
   Reason reason = Reason::Fetch;
   std::uint64_t bytes = 0;
   double start = 0, end = 0;  ///< when it used the link; transfers of a link do not overlap

@@ -29,7 +29,7 @@ inline std::string bytes(double n) {
 
 inline std::string rate(double bytes_per_second) { return bytes(bytes_per_second) + "/s"; }
 
-/// In the unit that the page takes.
+/// A rate in the unit that the page uses.
 inline std::string flop_rate(double per_second) {
   const auto [name, size] = per_second >= 1e12  ? std::pair{"TFLOP/s", 1e12}
                             : per_second >= 1e9 ? std::pair{"GFLOP/s", 1e9}

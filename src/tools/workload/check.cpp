@@ -16,8 +16,8 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double small_product = 2e9;  // multiplications; the host BLAS takes a second or less
 constexpr double small_matrix = 5e7;   // elements; the oracle's copies fit easily
-constexpr Index smallest_block = 64;   // rows and columns of C per compared element: at most half a tile
-constexpr Index gathered = 4'000'000;  // limits the elements gathered from the left factors, and from the right ones
+constexpr Index smallest_block = 64;   // distance of compared elements of C; at most half a tile
+constexpr Index gathered = 4'000'000;  // limit of the elements gathered from each side
 
 /// The bound of the relative error. The two sides of the equation may differ by this times Σ |factor| |left| |right| +
 /// |β| |before|, whatever the order of the additions (Higham, Accuracy and Stability, 2nd ed., sections 3.1 and 3.6). k

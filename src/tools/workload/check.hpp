@@ -20,7 +20,7 @@ struct Term {
 /// `before` the old one. trsm is checked by its residual: 0 = op(A) C − α before.
 template <Scalar T>
 struct Equation {
-  Index m, n;                  ///< of C
+  Index m, n;                  ///< size of C
   Index k;                     ///< terms of each product; 0 if nothing is added
   std::vector<Term<T>> terms;  ///< left: m×k, right: k×n
   T beta;
@@ -28,20 +28,20 @@ struct Equation {
   const T* C;                         ///< the output
   std::optional<Uplo> triangle = {};  ///< the part of C that is computed; empty: all of C
 
-  /// The computed rows of column j: the first one, and the one after the last.
+  /// The range of computed rows in column j, without its end.
   std::pair<Index, Index> rows(Index j) const {
     if (!triangle) return {0, m};
     return *triangle == Uplo::Lower ? std::pair{j, m} : std::pair{Index{0}, j + 1};
   }
 };
 
-/// Compares both sides of the equation. For small equations: every element, using products of the host BLAS. For large
-/// ones, in wider arithmetic: one element of each block of C, which detects a tile with an incomplete sum, and both
-/// sides times a random vector t, which covers all elements.
+/// Compares both sides of the equation. Small equations: every element, using products of the host BLAS. Large
+/// equations, in wider arithmetic: one element of each block of C, which detects a tile with an incomplete sum; and
+/// both sides times a random vector t, which covers all elements.
 ///
-/// The error is the largest |difference| / (Σ |factor| |left| |right| + |β| |before|) of an element. With t, numerator
-/// and denominator are multiplied by |t|. The error is infinite if the other triangle or the padding between columns
-/// has changed, or if the diagonal of a Hermitian C is not real.
+/// The error is the maximum of |difference| / (Σ |factor| |left| |right| + |β| |before|) over the elements. For the
+/// test with t, numerator and denominator are multiplied by |t|. The error is infinite if the other triangle or the
+/// padding between columns has changed, or if the diagonal of a Hermitian C is not real.
 template <Scalar T>
 Verdict check_equation(Equation<T> equation);
 

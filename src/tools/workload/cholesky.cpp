@@ -17,7 +17,8 @@ namespace tessera::bench {
 
 namespace {
 
-/// potrf: the triangle of C ← its factor. posv: the triangle of A ← its factor, and C ← A⁻¹ C with k right-hand sides.
+/// potrf overwrites a triangle of C with its factor. posv overwrites a triangle of A with its factor, and C with A⁻¹ C,
+/// where C has k right-hand sides.
 class Cholesky final : public Routine {
  public:
   explicit Cholesky(bool solves) : Routine(solves ? "posv" : "potrf"), solves_(solves) {}
@@ -32,7 +33,7 @@ class Cholesky final : public Routine {
                             [&]<Scalar T>(T) { return flops_per_multiply_add<T> * (n * n * n / 6 + n * n * nrhs); });
   }
 
-  /// The triangle and the right-hand sides, in and out.
+  /// The traffic of the triangle and of the right-hand sides, in both directions.
   blas::Traffic traffic(const Problem& p) const override {
     const auto n = static_cast<double>(p.n), nrhs = solves_ ? static_cast<double>(p.k) : 0;
     const double bytes = tools::with_type(
@@ -85,7 +86,7 @@ class Cholesky final : public Routine {
 #endif
   }
 
-  /// The library factorizes lower triangles only.
+  /// cuSOLVERMg factorizes only lower triangles.
   bool has_cusolver_mg(const Problem& p) const override { return !solves_ && p.uplo == Uplo::Lower; }
   void run_cusolver_mg([[maybe_unused]] CuSolverMg& solver, [[maybe_unused]] const Problem& p,
                        [[maybe_unused]] const Operands& o) const override {
@@ -109,7 +110,7 @@ class Cholesky final : public Routine {
     });
   }
 
-  /// potrf: 0 = L Lᴴ − A. posv, by its residual: 0 = A X − B.
+  /// potrf is checked by 0 = L Lᴴ − A, posv by its residual: 0 = A X − B.
   Verdict check(const Problem& p, const Operands& o) const override {
     const auto s = shapes(p);
     return tools::with_type(p.type, [&]<Scalar T>(T) {

@@ -12,7 +12,7 @@ namespace tessera::bench {
 struct ChosenProblems {
   std::vector<const Routine*> routines;
   std::vector<Problem> problems;  ///< types × sizes; a routine may not support all of them
-  std::optional<Memory> memory;   ///< nothing: pinned if there are GPUs
+  std::optional<Memory> memory;   ///< empty: pinned if there are GPUs, otherwise pageable
 
   void settle(Memory chosen) {
     memory = chosen;

@@ -6,7 +6,7 @@
 #include "shared/table.hpp"
 #include "workload/result.hpp"
 
-/// The columns that the tables of the programs share. `result_of` finds the Result of a row.
+/// The columns that the programs' tables have in common. `result_of` finds the Result of a row.
 namespace tessera::bench {
 
 /// The routine and its sizes: only n if all problems are cubes.
@@ -30,7 +30,7 @@ std::vector<tools::Column<Row>> call_columns(const std::vector<Problem>& problem
   return all;
 }
 
-/// The time that the plan of Tessera's call has predicted.
+/// The time that Tessera's plan predicts.
 template <typename Row>
 tools::Column<Row> predicted_column(auto result_of) {
   return {"predicted", 9, [=](const Row& row) {
@@ -39,7 +39,7 @@ tools::Column<Row> predicted_column(auto result_of) {
           }};
 }
 
-/// Bytes that were copied, and the compulsory ones.
+/// The bytes that were copied, and the compulsory minimum.
 template <typename Row>
 std::vector<tools::Column<Row>> traffic_columns(auto result_of) {
   const auto bytes = [=](double Result::Bytes::*which) {

@@ -13,15 +13,14 @@
 #include "codelets/codelet.hpp"
 #include "machine/cost_curve.hpp"
 
-/// The critical path of a factorization: its longest chain of dependent tasks. It consists of the factorizations of its
-/// panels or diagonal tiles, which are measured, and of the updates that each of them applies to the next one, at the
-/// rate of a device.
+/// The critical path of a factorization: its longest chain of dependent tasks. The chain consists of the factorizations
+/// of panels or diagonal tiles, which are measured, and of the updates between them, at the rate of a device.
 namespace tessera::bench {
 
-/// Seconds of one factorization in a row of several, each applied to the result of the one before, so the data stays
-/// where it is factorized. The minimum of several measurements counts, because this is a part of a lower bound, and
-/// other events, such as the copy back to the host, only make a measurement longer.
-/// @param run  (int count): factorizes that often, and returns when the result is available
+/// Measures factorizations in a row, each applied to the result of the previous one, so the data stays on the device.
+/// The result is the time of one factorization. The minimum of several measurements counts, because it becomes part of
+/// a lower bound, and disturbances such as a copy to the host only make a measurement longer.
+/// @param run  (int count): factorizes `count` times, and returns when the result is available
 template <typename Run>
 double seconds_in_a_row(Run run) {
   constexpr int counted = 5, measurements = 3;
@@ -30,7 +29,7 @@ double seconds_in_a_row(Run run) {
     run(count);
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   };
-  seconds_of(1);  // the data arrives, and kernels are loaded
+  seconds_of(1);  // lets the data arrive and the kernels load
   double one = seconds_of(1), many = seconds_of(1 + counted);
   for (int i = 1; i < measurements; i++)
     one = std::min(one, seconds_of(1)), many = std::min(many, seconds_of(1 + counted));
@@ -38,7 +37,7 @@ double seconds_in_a_row(Run run) {
 }
 
 /// LU with partial pivoting, whose panels are columns of tiles of m×n elements at A.
-/// @param rate  of a device [flop/s]
+/// @param rate  rate of a device [flop/s]
 template <Scalar T>
 double lu_path(Index m, Index n, T* A, Index ld, TileSize tile, double rate) {
   const Index order = std::min(m, n), width = std::min(tile.columns, order);
@@ -67,15 +66,16 @@ double lu_path(Index m, Index n, T* A, Index ld, TileSize tile, double rate) {
   return seconds;
 }
 
-/// A factorization of order n in square tiles. Only the tasks that factorize a tile are repeated, as in the call. Whole
-/// calls of a routine would add the task that writes the `info`, which may run on another worker.
+/// A factorization of order n in square tiles. Only the tasks that factorize a diagonal tile are repeated. Calls of the
+/// routine would also measure the task that writes the `info`, which may run on another worker.
 /// @param updates  multiply-adds of the updates from one diagonal tile to the next, in units of tile³
-/// @param submit   (a tile, InfoValue*, int count): submits that many factorizations of the tile
+/// @param submit   (a tile, InfoValue*, int count): submits `count` factorizations of the tile
 template <Scalar T, typename Submit>
 double tile_path(Index n, Index tile, double updates, double rate, Submit submit) {
   if (n == 0) return 0;
   const Index order = std::min(tile, n);
-  // The factors can be factorized repeatedly, even if each time the diagonal is replaced by its square root.
+  // This matrix can be factorized repeatedly: its factors are legal matrices, even after each call takes the square
+  // root of the diagonal.
   std::vector<T> A(static_cast<std::size_t>(order * order), T(1));
   for (Index i = 0; i < order; i++) A[static_cast<std::size_t>(i * (order + 1))] = static_cast<Real<T>>(0x1p100);
   const Matrix<T> diagonal(A.data(), order, order, order, {order, order});

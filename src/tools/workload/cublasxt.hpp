@@ -14,7 +14,7 @@
 
 namespace tessera::bench {
 
-/// @throws RuntimeError that starts with `what`
+/// @throws RuntimeError whose message starts with `what`
 void require(cublasStatus_t status, const std::string& what);
 
 /// cuBLAS as a library of libraries.hpp, on operands that the current device can access. Only built with CUDA.
@@ -56,7 +56,7 @@ struct Xt {
          x...);
   }
   void her2k(auto... x) const { call("her2k", of_type<Element<decltype(x)...>>(cublasXtCher2k, cublasXtZher2k), x...); }
-  /// Works in place, as in the BLAS: the documentation of cuBLAS allows B as the output.
+  /// Works in place, like the BLAS: cuBLAS allows B as the output.
   template <Scalar T>
   void trmm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A, Index lda, T* B,
             Index ldb) const {
@@ -72,7 +72,7 @@ struct Xt {
   template <typename... X>
   using Element = std::remove_pointer_t<std::tuple_element_t<sizeof...(X) - 2, std::tuple<X...>>>;
 
-  /// An argument in the form of cuBLAS-XT, which takes scalars by address.
+  /// An argument as cuBLAS-XT expects it: scalars are passed by address.
   template <typename X>
   static auto converted(const X& x) {
     if constexpr (std::integral<X>) return x;

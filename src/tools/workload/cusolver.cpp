@@ -71,12 +71,12 @@ struct CuSolver::State {
     std::size_t bytes_ = 0;
   };
 
-  /// An m×n matrix in the memory of the current GPU: in place if it is there, otherwise a copy.
+  /// An m×n matrix in the memory of the current GPU: the matrix itself if it is there, otherwise a copy.
   template <Scalar T>
   class OnGpu {
    public:
-    /// @param copies    for a copy
-    /// @param triangle  the only one that is copied; empty: all is
+    /// @param copies    holds the copy, if one is needed
+    /// @param triangle  if not empty, only this triangle is copied
     OnGpu(Memory& copies, int device, void* home, Index m, Index n, Index ld, std::optional<Uplo> triangle = {})
         : home_(static_cast<T*>(home)), home_ld_(ld), m_(m), n_(n), triangle_(triangle) {
       if (gpu::device_of(home) == device) return;
@@ -123,7 +123,7 @@ struct CuSolver::State {
   T* work(int elements) {
     return static_cast<T*>(workspace.at_least(static_cast<std::size_t>(elements) * sizeof(T)));
   }
-  /// Waits for what a call has reported.
+  /// Waits for the GPU, and checks the info of a call.
   static void check(const int* info, const char* problem) {
     int failed = 0;
     require(cudaMemcpy(&failed, info, sizeof failed, cudaMemcpyDefault), "cudaMemcpy");
@@ -188,7 +188,7 @@ void CuSolver::invert(char type, Inversion which, Uplo uplo, Diag diag, Index n,
       require(device::trtri<T>(state_->handle, uplo, diag, order, a.data(), a.ld(),
                                state_->workspace.at_least(on_device), on_device, host.data(), on_host, info),
               "trtri");
-      require(cudaDeviceSynchronize(), "trtri");  // it may use the workspace on the host until then
+      require(cudaDeviceSynchronize(), "trtri");  // trtri may use the host workspace until then
     } else {
       const bool inverts = which == Inversion::Potri;
       int elements = 0;

@@ -115,14 +115,15 @@ struct Device {
 
 }  // namespace
 
-/// Blocks of columns are dealt out to the GPUs in turn. A GPU stores its blocks side by side, in full height.
+/// The library distributes blocks of columns cyclically over the GPUs. A GPU stores its blocks side by side, each with
+/// its full height.
 struct CuSolverMg::State {
   const Functions& functions = Functions::loaded();
   Index block;
   std::vector<Device> devices;
   cusolverMgHandle_t handle = nullptr;
   cudaLibMgGrid_t grid = nullptr;
-  std::vector<std::pair<int, int>> peers;  ///< (of, to): access that was enabled here
+  std::vector<std::pair<int, int>> peers;  ///< access from the second to the first, enabled by this object
 
   int count() const { return static_cast<int>(devices.size()); }
 
@@ -147,7 +148,8 @@ struct CuSolverMg::State {
       if (cudaSetDevice(of) == cudaSuccess) cudaDeviceDisablePeerAccess(to);
   }
 
-  /// Calls body(device, its memory, first column of a block, columns, first of its columns there) for all blocks.
+  /// Calls body(device, its memory, first column of a block, number of columns, first of these columns on the device)
+  /// for all blocks.
   template <typename Body>
   void for_each_block(Index n, Body body) {
     for (Index b = 0; b * block < n; b++) {

@@ -24,7 +24,8 @@ Json to_json(const Considered& c) {
           {"gpus", c.gpus},     {"predicted_s", c.seconds}, {"bound", c.bound},   {"share", c.share}};
 }
 
-/// The plan as a candidate. Of those that were rehearsed, it is the one with its time, unless cores take part.
+/// The plan as a candidate. If the plan was rehearsed, it equals the candidate with the same time, unless cores
+/// compute.
 Json chosen_of(const detail::Plan& plan, const detail::Machine& machine, const std::vector<Considered>& all) {
   const int gpus = plan.gpus > 0 ? plan.gpus : machine.gpu_count();
   const auto same =
@@ -106,7 +107,7 @@ std::vector<std::string> explanation_lines(const Json& json) {
   if (!json["rehearsed"]) lines.push_back("  Not rehearsed: a formula chose.");
   const double seconds = chosen["predicted_s"];
   if (std::ranges::any_of(json["next"], [&](const Json& next) { return next["predicted_s"] < seconds; }))
-    lines.push_back("  A faster one gains less than predictions may err, or was not rehearsed in time.");
+    lines.push_back("  A faster candidate gains less than the error of predictions, or was not rehearsed in time.");
   return lines;
 }
 

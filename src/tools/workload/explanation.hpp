@@ -9,11 +9,11 @@
 
 namespace tessera::bench {
 
-/// How the library would compute a call, and why: its plan, the three fastest of the other candidates that it
-/// rehearses, and what each of them needs longest for. @pre a Runtime exists
+/// How the library would compute a call, and why: its plan, the three fastest other candidates that it rehearsed, and
+/// the bottleneck of each. @pre a Runtime exists
 nlohmann::ordered_json explain(const Routine& routine, const Problem& problem);
 
-/// The same as lines of text.
+/// Formats an explanation as lines of text.
 std::vector<std::string> explanation_lines(const nlohmann::ordered_json& explanation);
 
 }  // namespace tessera::bench

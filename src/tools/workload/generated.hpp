@@ -9,15 +9,15 @@
 namespace tessera::bench {
 
 /// The value at `index` of operand 0 (A), 1 (B) or 2 (C), in (-0.5, 0.5). For complex types, `index` counts real and
-/// imaginary parts. The value depends only on its arguments: any thread can fill any part, and a check recomputes the
-/// old C instead of keeping a copy.
+/// imaginary parts. The value depends only on the arguments, so any thread can fill any part, and a check recomputes
+/// the old C instead of keeping a copy.
 ///
 /// Well-conditioned matrices of order n, for trmm, trsm and factorizations, have these values divided by √n off the
-/// diagonal and increased by 3/2 on it. The diagonal then has magnitude 1 to 2, and the rest of a triangle has norm 0.7
-/// or less for any n: a call changes the length of a column by a factor between 1/3 and 3. A Hermitian matrix with such
-/// a triangle is positive definite: apart from the diagonal, its norm is at most 0.6 (real) or 0.8 (complex). Without
-/// the division, the condition number of random triangular matrices grows as 2ⁿ. Divided by n, the elements off the
-/// diagonal would become too small to reveal errors.
+/// diagonal, and increased by 3/2 on the diagonal. The diagonal then has magnitude 1 to 2, and the rest of a triangle
+/// has norm 0.7 or less for any n. A call thus changes the length of a column by a factor between 1/3 and 3. A
+/// Hermitian matrix with such a triangle is positive definite: its part off the diagonal has norm at most 0.6 (real) or
+/// 0.8 (complex). Without the division, the condition number of random triangular matrices grows as 2ⁿ. After a
+/// division by n, the elements off the diagonal would be too small to reveal errors.
 inline double generated(std::uint64_t seed, int operand, Index index) {
   std::uint64_t z = (seed * 4 + static_cast<std::uint64_t>(operand)) * 0xD1B54A32D192ED03U;
   z += (static_cast<std::uint64_t>(index) + 1) * 0x9E3779B97F4A7C15U;  // the rest is splitmix64

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-/// Touches all pages from all cores. The first touch decides on which NUMA node a page is placed, and pinning fixes it
-/// there.
+/// Touches all pages from all cores. The first touch determines the NUMA node of a page, and pinning makes it
+/// permanent.
 void touch(char* data, std::size_t bytes) {
   constexpr Index page = 4096;
   parallel_for(static_cast<Index>(bytes) / page, 1024, [=](Index begin, Index end) {

@@ -9,7 +9,7 @@
 
 namespace tessera::bench {
 
-/// Memory that the host can access, on huge pages if possible unless it is managed.
+/// Memory that the host can access, on huge pages if possible. Managed memory uses no huge pages.
 class HostMemory {
  public:
   /// @throws RuntimeError if it cannot be allocated

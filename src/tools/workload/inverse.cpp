@@ -29,8 +29,8 @@ const char* name_of(Inversion which) {
   return "";
 }
 
-/// trtri, lauum, potri: a triangle of C. getri: C, which holds L and U, with random pivots. The factors are generated:
-/// they are well-conditioned triangles.
+/// trtri, lauum and potri overwrite a triangle of C. getri overwrites C, which holds L and U with random pivots. The
+/// factors are generated as well-conditioned triangles.
 class Inverse final : public Routine {
  public:
   explicit Inverse(Inversion which) : Routine(name_of(which)), which_(which) {}
@@ -43,7 +43,7 @@ class Inverse final : public Routine {
 
   double flops(const Problem& p) const override {
     const auto n = static_cast<double>(p.n);
-    const double cubes = which_ == Inversion::Getri ? 4 : which_ == Inversion::Potri ? 2 : 1;  // n³/6 each
+    const double cubes = which_ == Inversion::Getri ? 4 : which_ == Inversion::Potri ? 2 : 1;  // in units of n³/6
     return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * cubes * (n * n * n / 6); });
   }
 
@@ -106,7 +106,7 @@ class Inverse final : public Routine {
   }
 
   /// Inverses: X A t = t for a random vector t, where A is the product of the generated factors. lauum: C t = Lᴴ L t.
-  /// The error of an entry is relative to the same product of magnitudes, as rounding errors are.
+  /// The error of an entry is relative to the same product of absolute values, which also bounds the rounding errors.
   Verdict check(const Problem& p, const Operands& o) const override {
     const PauseWorkers pause;
     return tools::with_type(p.type, [&]<Scalar T>(T) {
@@ -160,7 +160,7 @@ class Inverse final : public Routine {
     return pivots;
   }
 
-  /// C, as generated.
+  /// The generated C.
   template <Scalar T>
   Operand<T> before(const Problem& p) const {
     return {.ld = shapes(p).C.ld, .seed = p.seed, .well_conditioned = p.n};
@@ -184,7 +184,7 @@ class Inverse final : public Routine {
     return X;
   }
 
-  /// A t, where A is given by its factors. lauum: Lᴴ L t, or U Uᴴ t.
+  /// A t, where A is the product of its factors. For lauum, Lᴴ L t or U Uᴴ t.
   template <Scalar T>
   BoundedVector<T> multiply_by_factors(const Problem& p, const BoundedVector<T>& t) const {
     if (which_ == Inversion::Getri) {

@@ -10,7 +10,7 @@
 
 namespace tessera::bench {
 
-/// The rates of all devices together, with all of them busy [per second].
+/// Total rates of all devices, measured with all of them busy [per second].
 struct DeviceRates {
   double flops = 0;
   double in = 0, out = 0;  ///< bytes in one direction; 0: nothing is copied
@@ -20,9 +20,9 @@ struct DeviceRates {
 /// Lower bounds of a call's time, by resource [s].
 struct LimitParts {
   double arithmetic = 0;
-  double in = 0, out = 0;  ///< the compulsory bytes to the GPUs, and to the host
-  double both = 0;         ///< all compulsory bytes
-  double chain = 0;        ///< the critical path of a factorization by Tessera
+  double in = 0, out = 0;  ///< time of the compulsory copies to the GPUs, and to the host
+  double both = 0;         ///< time of all compulsory copies
+  double chain = 0;        ///< critical path of Tessera's factorization
 
   double longest() const { return std::max({arithmetic, in, out, both, chain}); }
   /// The name of the longest part.

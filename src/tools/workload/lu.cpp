@@ -18,7 +18,8 @@ namespace tessera::bench {
 
 namespace {
 
-/// getrf: C, m×n, ← its factors. gesv: A, n×n, ← its factors, and C ← A⁻¹ C with k right-hand sides.
+/// getrf overwrites C (m×n) with its factors. gesv overwrites A (n×n) with its factors, and C with A⁻¹ C, where C has k
+/// right-hand sides.
 class Lu final : public Routine {
  public:
   explicit Lu(bool solves) : Routine(solves ? "gesv" : "getrf"), solves_(solves) {}
@@ -113,7 +114,7 @@ class Lu final : public Routine {
     });
   }
 
-  /// gesv, by its residual: 0 = A X − B. getrf: the factors are multiplied with a vector.
+  /// gesv is checked by its residual: 0 = A X − B. For getrf, the factors are multiplied with a vector.
   Verdict check(const Problem& p, const Operands& o) const override {
     return tools::with_type(p.type, [&]<Scalar T>(T) {
       const auto s = shapes(p);
@@ -140,8 +141,8 @@ class Lu final : public Routine {
     if (info != 0) throw RuntimeError(name() + ": the matrix is singular, info = " + std::to_string(info));
   }
 
-  /// Compares P A t with L U t for a random vector t, whose entries have magnitude 1/2 to 1. The error of a row is
-  /// relative to |L| |U| |t|, as rounding errors are.
+  /// Compares P A t with L U t for a random vector t with entries of magnitude 1/2 to 1. The error of a row is relative
+  /// to |L| |U| |t|, which also bounds the rounding errors.
   template <Scalar T>
   Verdict check_factors(const Problem& p, const T* C, Index ld) const {
     const Index m = p.m, n = p.n, k = std::min(m, n);
@@ -152,7 +153,7 @@ class Lu final : public Routine {
       const double x = generated(p.seed, 3, j);
       t[size(j)] = Wide<T>(static_cast<WideReal<T>>(x < 0 ? x - 0.5 : x + 0.5));
     }
-    // Row by row in parallel: a row of the sums belongs to one thread.
+    // In parallel by rows, so that each row of the sums belongs to one thread.
     parallel_for(m, 64, [&](Index begin, Index end) {
       for (Index j = 0; j < n; j++)
         for (Index i = begin; i < end; i++)
@@ -183,7 +184,7 @@ class Lu final : public Routine {
   }
 
   bool solves_;
-  mutable std::vector<int> pivots_;  ///< of the last call
+  mutable std::vector<int> pivots_;  ///< pivots of the latest call
 };
 
 }  // namespace

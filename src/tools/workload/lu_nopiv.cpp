@@ -15,7 +15,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// getrf_nopiv: C, n×n, ← its factors. C is a well-conditioned matrix that needs no pivoting, because its Hermitian
+/// getrf_nopiv overwrites C (n×n) with its factors. C is well conditioned and needs no pivoting, because its Hermitian
 /// part is positive definite and dominates the rest.
 class LuNopiv final : public Routine {
  public:

@@ -10,11 +10,11 @@
 
 namespace tessera::bench {
 
-/// How the elements of a matrix differ from the stored ones.
+/// How the matrix that a routine means differs from the stored one.
 enum class Form {
-  General,     ///< none
+  General,     ///< not at all
   Symmetric,   ///< the triangle that is not stored mirrors the one that is
-  Hermitian,   ///< the same, conjugated
+  Hermitian,   ///< the triangle that is not stored is the conjugate mirror of the one that is
   Triangular,  ///< the triangle that is not stored is 0
   Zero,        ///< all elements are 0
 };
@@ -30,7 +30,7 @@ T conjugated(T x) {
 template <Scalar T>
 struct Operand {
   Op op = Op::NoTrans;
-  const T* data = nullptr;  ///< null: as generated
+  const T* data = nullptr;  ///< null: the elements are generated again
   Index ld = 1;
   std::uint64_t seed = 0;
   Form form = Form::General;

@@ -43,10 +43,10 @@ class OpenBlas {
   int before_;
 };
 
-/// Runs cuBLAS-XT on some GPUs during the lifetime of this object. StarPU is paused.
+/// Runs cuBLAS-XT on given GPUs during the lifetime of this object. StarPU is paused.
 class CublasXt {
  public:
-  /// False if this program is built without CUDA.
+  /// Whether this program was built with CUDA.
   static bool available();
   /// @param devices  CUDA ordinals
   /// @throws RuntimeError
@@ -96,16 +96,16 @@ class CuSolver {
   // Matrices are in the memory of the GPU or in host memory. Copies do not overlap with arithmetic, since cuSOLVER
   // takes whole matrices.
 
-  /// A triangle of A, n×n, ← its Cholesky factor, and if nrhs > 0 also B, n×nrhs, ← A⁻¹ B.
+  /// Overwrites a triangle of A (n×n) with its Cholesky factor and, if nrhs > 0, B (n×nrhs) with A⁻¹ B.
   /// @throws RuntimeError if A has no factor
   void factorize(char type, Uplo uplo, Index n, void* A, Index lda, Index nrhs, void* B, Index ldb);
-  /// A, m×n, ← its factors with partial pivoting, and if nrhs > 0 also B ← A⁻¹ B. If `pivots` is null, nothing is
-  /// pivoted.
+  /// Overwrites A (m×n) with its LU factors and, if nrhs > 0, B with A⁻¹ B. Without pivoting if `pivots` is null.
   /// @throws RuntimeError if A is singular
   void factorize_with_pivots(char type, Index m, Index n, void* A, Index lda, int* pivots, Index nrhs, void* B,
                              Index ldb);
-  /// A, m×n, ← its QR factors, and if nrhs > 0 also B, m×nrhs, ← the solution of the least squares problem.
-  /// @throws RuntimeError if nrhs > 0 and m < n: cuSOLVER factorizes from the left only
+  /// Overwrites A (m×n) with its QR factors and, if nrhs > 0, B (m×nrhs) with the solution of the least squares
+  /// problem.
+  /// @throws RuntimeError if nrhs > 0 and m < n, because cuSOLVER has no LQ factorization
   void factorize_by_reflectors(char type, Index m, Index n, void* A, Index lda, void* tau, Index nrhs, void* B,
                                Index ldb);
   /// A triangle of A ← its inverse, its product with its adjoint, or the inverse of the matrix whose factor it is.
@@ -118,8 +118,8 @@ class CuSolver {
   std::unique_ptr<State> state_;
 };
 
-/// Thrown if cuSOLVERMg does not accept blocks of this size for a call. Its documentation does not say which sizes it
-/// accepts: potrf accepts 256, 512 and 1024 columns, getrf not all of these.
+/// Thrown if cuSOLVERMg does not accept blocks of this size for a call. Its documentation does not list the accepted
+/// sizes, and they differ between routines.
 class RefusedBlock : public RuntimeError {
   using RuntimeError::RuntimeError;
 };
@@ -135,11 +135,12 @@ class CuSolverMg {
   CuSolverMg(const CuSolverMg&) = delete;
   CuSolverMg& operator=(const CuSolverMg&) = delete;
 
-  /// The lower triangle of A, n×n in host memory, ← its Cholesky factor. The library supports only the lower triangle.
+  /// Overwrites the lower triangle of A (n×n, in host memory) with its Cholesky factor. The library supports no upper
+  /// triangles.
   /// @throws RuntimeError if A has no factor
   /// @throws RefusedBlock
   void factorize(char type, Index n, void* A, Index lda);
-  /// A, m×n, ← its factors with partial pivoting.
+  /// Overwrites A (m×n) with its LU factors.
   /// @throws RuntimeError if A is singular
   /// @throws RefusedBlock
   void factorize_with_pivots(char type, Index m, Index n, void* A, Index lda, int* pivots);

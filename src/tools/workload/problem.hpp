@@ -15,7 +15,7 @@ enum class Memory {
   Pinned,
   Pageable,
   Managed,  ///< memory of CUDA that the host and all GPUs can access
-  Device,   ///< that of the first GPU
+  Device,   ///< memory of the first GPU
   Spread,   ///< matrices without memory: each tile is on the GPU that owns it
 };
 inline constexpr std::array names_of_memories{"pinned", "pageable", "managed", "device", "spread"};
@@ -32,7 +32,7 @@ struct Problem {
   std::complex<double> alpha = 1.1, beta = 0.3;
   Index ld_pad = 0;  ///< elements between the end of a column and the start of the next one
   std::uint64_t seed = 1;
-  Index chain = 1;  ///< calls in a row on the same matrices, of which only the last result returns to memory
+  Index chain = 1;  ///< consecutive calls on the same matrices; only the last result is copied to memory
   Memory memory = Memory::Pinned;
 
   bool in_host_memory() const { return memory == Memory::Pinned || memory == Memory::Pageable; }
@@ -41,13 +41,14 @@ struct Problem {
 /// A stored matrix [elements].
 struct Shape {
   Index rows = 0, columns = 0, ld = 1;
-  bool well_conditioned = false;  ///< such that solves with it are stable, see generated.hpp
+  bool well_conditioned = false;  ///< suitable for stable solves, see generated.hpp
   bool real_diagonal = false;     ///< as of a Cholesky factor
   bool overwritten = false;       ///< written by the routine, although it is not C
   Index elements() const noexcept { return ld * columns; }
 };
 
-/// The operands of a routine; those that it lacks are empty. C is the output, which is B in the BLAS's trmm and trsm.
+/// The operands of a routine; operands that it does not have are empty. C is the output, even of trmm and trsm, where
+/// the BLAS calls it B.
 struct Shapes {
   Shape A, B, C;
 };

@@ -23,9 +23,9 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   for (const auto& routine : routines()) known += routine->name() + ", ";
   add_list(app, "--routine", typed.routines, known + "or 'all' (gemm)")->type_name("NAME");
   add_list(app, "--type", typed.types, "s, d, c, z, or 'all' (d)")->type_name("X");
-  auto* sizes = add_list(
-      app, "--size", typed.sizes,
-      fmt::format("m = n = k, or MxN, or MxNxK; a list runs one after another ({})", fmt::join(typed.sizes, ",")));
+  auto* sizes = add_list(app, "--size", typed.sizes,
+                         fmt::format("m = n = k, or MxN, or MxNxK; the sizes of a list run one after another ({})",
+                                     fmt::join(typed.sizes, ",")));
   sizes->type_name("N");
   for (const auto& [name, variable] : {std::pair{"--m", &typed.m}, {"--n", &typed.n}, {"--k", &typed.k}})
     app.add_option(name, *variable,
@@ -41,13 +41,14 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   app.add_option("--alpha", typed.alpha, "a number, or RE,IM (1.1)")->type_name("X");
   app.add_option("--beta", typed.beta, "a number, or RE,IM (0.3)")->type_name("X");
   app.add_option("--ld-pad", typed.ld_pad, "elements of padding between columns (0)")->type_name("P")->check(size);
-  app.add_option("--chain", typed.chain, "gemm: calls on the same matrices, waiting only for the last one (1)")
+  app.add_option("--chain", typed.chain,
+                 "gemm: number of calls on the same matrices, with a single wait at the end (1)")
       ->type_name("N")
       ->check(tools::whole_number(1, 1000));
   app.add_option(
          "--memory", typed.memory,
-         "pinned, pageable, managed, device or spread: in host memory, in managed memory of CUDA, in that of the first "
-         "GPU, or each tile on the GPU that owns it, where results stay (pinned if there are GPUs)")
+         "pinned, pageable, managed, device or spread: operands in host memory, in CUDA's managed memory, in the "
+         "memory of the first GPU, or each tile on the GPU that owns it, where results stay (pinned if there are GPUs)")
       ->type_name("KIND");
   app.add_option("--seed", typed.seed, "seed of the random operands (1)")->type_name("N");
 }
@@ -72,14 +73,14 @@ std::complex<double> parse_scalar(const std::string& option, const std::string& 
     part = std::strtod(at, &end);
     const bool last = &part == &parts[1] || *end == '\0';
     if (end == at || *end != (last ? '\0' : ','))
-      throw BadArgument(option, text, "must be a number, or two separated by a comma, e.g. 1.5,-0.25");
+      throw BadArgument(option, text, "must be a number, or two numbers separated by a comma, e.g. 1.5,-0.25");
     if (last) break;
     at = end + 1;
   }
   return {parts[0], parts[1]};
 }
 
-/// N, MxN or MxNxK. The terms of MxN are n.
+/// Parses N, MxN or MxNxK. For MxN, k is n.
 std::tuple<Index, Index, Index> parse_size(const std::string& text) {
   constexpr Index most = 2147483647;
   std::vector<Index> numbers;

@@ -21,7 +21,7 @@ class Product final : public TypedRoutine<Product> {
   template <Scalar T>
   Equation<T> equation(const Call<T>& c) const {
     const Operand<T> A{.op = c.op_a, .data = c.A, .ld = c.lda}, B{.op = c.op_b, .data = c.B, .ld = c.ldb};
-    std::vector<Term<T>> terms;  // one of each call, the last one first
+    std::vector<Term<T>> terms;  // one term per call, the last call first
     T beta(1);
     for (Index i = 0; i < c.chain; i++, beta *= c.beta) terms.push_back({beta * c.alpha, A, B});
     return {c.m, c.n, c.terms(c.k), std::move(terms), beta, c.before(), c.result(), c.C};

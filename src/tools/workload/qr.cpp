@@ -20,7 +20,8 @@ namespace {
 
 std::size_t size(Index i) { return static_cast<std::size_t>(i); }
 
-/// geqrf: C, m×n, ← its factors. gels: A, m×n, ← its factors, and C, max(m, n)×k, ← the solution.
+/// geqrf overwrites C (m×n) with its factors. gels overwrites A (m×n) with its factors, and C (max(m, n)×k) with the
+/// solution.
 class Qr final : public Routine {
  public:
   explicit Qr(bool solves) : Routine(solves ? "gels" : "geqrf"), solves_(solves) {}
@@ -93,9 +94,9 @@ class Qr final : public Routine {
 #endif
   }
 
-  /// geqrf: A t = Q R t for a random vector t. gels, with a random combination b = B t of right-hand sides, and x = X
-  /// t: A x = b, and if A has more columns, x is the smallest solution; or if A has more rows, Aᴴ (A x − b) = 0. Errors
-  /// are relative to the norms of matrices and vectors.
+  /// geqrf: A t = Q R t for a random vector t. gels, for a random combination b = B t of right-hand sides and x = X t:
+  /// if A has more rows than columns, Aᴴ (A x − b) = 0; otherwise A x = b, and with more columns than rows, x is the
+  /// smallest solution. Errors are relative to the norms of the matrices and vectors.
   Verdict check(const Problem& p, const Operands& o) const override {
     const PauseWorkers pause;
     return tools::with_type(p.type, [&]<Scalar T>(T) {
@@ -145,12 +146,12 @@ class Qr final : public Routine {
     const double norm_of_r = norm(y);
     y.resize(size(p.m));
     for (Index j = k - 1; j >= 0; j--) reflect<T>(C + j * ld, j, p.m, tau<T>(p)[j], y);
-    const double departure = std::abs(norm(y) - norm_of_r) / norm_of_r;  // of Q from a unitary matrix
+    const double departure = std::abs(norm(y) - norm_of_r) / norm_of_r;  // departure of Q from a unitary matrix
     for (std::size_t i = 0; i < y.size(); i++) y[i] -= expected[i];
     const double error = norm(y) / norm(expected);
     return error >= departure ? error : departure;  // a NaN stays
   }
-  /// y ← (I − τ v vᴴ) y, where the elements of v that are stored lie below row j.
+  /// y ← (I − τ v vᴴ) y, where the stored elements of v lie below row j.
   template <Scalar T>
   static void reflect(const T* v, Index j, Index m, T tau, std::vector<Wide<T>>& y) {
     Wide<T> product = y[size(j)];
@@ -183,7 +184,7 @@ class Qr final : public Routine {
   }
 
   bool solves_;
-  mutable std::vector<std::complex<double>> tau_;  ///< of the last call
+  mutable std::vector<std::complex<double>> tau_;  ///< tau of the latest call
 };
 
 }  // namespace

@@ -19,8 +19,8 @@ class RankUpdate final : public TypedRoutine<RankUpdate> {
                                  what);
   }
 
-  /// The diagonal of a Hermitian C₀ is taken as real, and that of C must be real. The exception is a call that changes
-  /// nothing: the BLAS then returns at once and leaves C untouched.
+  /// Takes the diagonal of a Hermitian C₀ as real, and requires that the diagonal of C is real. A call that changes
+  /// nothing is an exception: the BLAS returns at once and leaves C untouched.
   template <Scalar T>
   Equation<T> equation(const Call<T>& c) const {
     const Operand<T> A{.op = c.op_a, .data = c.A, .ld = c.lda}, B{.op = c.op_a, .data = c.B, .ld = c.ldb};

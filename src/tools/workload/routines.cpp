@@ -23,7 +23,7 @@ int place_of(Memory memory) {
 
 bool is_complex_type(char type) { return type == 'c' || type == 'z'; }
 
-/// Calls `function` with the problem as a call without memory.
+/// Calls `function` with the blas::Call for the problem, whose matrices have no memory.
 template <typename Function>
 auto with_call(blas::Routine routine, const Problem& p, Function function) {
   return tools::with_type(p.type, [&]<Scalar T>(T) {

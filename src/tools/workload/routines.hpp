@@ -31,12 +31,12 @@ struct Takes {
 /// The routines that invert a matrix given its factors, or are part of such an inversion.
 enum class Inversion { Trtri, Lauum, Potri, Getri };
 
-/// Which other libraries have the routine. cuBLAS-XT has what cuBLAS has.
+/// Which other libraries have the routine. cuBLAS-XT has the same routines as cuBLAS.
 struct Peers {
   bool openblas = true, cublas = true, cusolver = false;
 };
 
-/// The machine of the Runtime, to plan a call for. @pre one exists
+/// The machine on which a call is planned: that of the Runtime. @pre a Runtime exists
 const detail::Machine& machine_for(const Problem& problem);
 
 /// Everything that the benchmarks know about a routine.
@@ -58,31 +58,31 @@ class Routine {
 
   /// Whether described machines specify how long the tile operations take.
   virtual bool can_be_simulated() const { return true; }
-  /// Whether it factorizes panels of full height, whose times may be missing from a described machine.
+  /// Whether it factorizes panels of full height. Described machines may lack the times of these.
   virtual bool factorizes_panels() const { return false; }
 
-  /// As blas::flops, but 0 if α = 0.
+  /// Like blas::flops, but 0 if α = 0.
   virtual double flops(const Problem& problem) const = 0;
-  /// What must travel between the host and the GPUs. CUDA may keep managed memory on a GPU.
+  /// The compulsory traffic between the host and the GPUs. CUDA may keep managed memory on a GPU.
   blas::Traffic compulsory(const Problem& problem) const {
     return problem.in_host_memory() ? traffic(problem) : blas::Traffic{};
   }
   virtual Shapes shapes(const Problem& problem) const = 0;
 
-  /// An upper bound of the factor by which one call changes the magnitude of C. Infinite: a second call needs the old
+  /// An upper bound of the factor by which one call changes the magnitude of C. Infinite if a second call needs the old
   /// values.
   virtual double growth(const Problem& problem) const = 0;
 
   /// The plan that Tessera makes on a machine.
   virtual detail::Plan plan_of(const Problem& problem, const detail::Machine& machine) const = 0;
-  /// On that of the Runtime. @pre one exists
+  /// The plan on the Runtime's machine. @pre a Runtime exists
   detail::Plan plan_of(const Problem& problem) const;
-  /// Whether the plan is of the whole call, and not only of a factorization that it begins with.
+  /// Whether the plan covers the whole call, and not only the factorization with which the call begins.
   virtual bool is_planned_whole() const { return true; }
 
-  /// Measured seconds of the longest chain of tasks; 0: the routine is not a factorization. @pre a Runtime exists
-  /// @param operands  of a call that has ended. They may change, as in a call
-  /// @param rate      of products on one device [flop/s]
+  /// Measured time of the longest chain of tasks [s]; 0 if the routine is not a factorization. @pre a Runtime exists
+  /// @param operands  those of a finished call. They may be overwritten
+  /// @param rate      rate of products on one device [flop/s]
   virtual double critical_path(const Problem& /*problem*/, const Operands& /*operands*/, double /*rate*/) const {
     return 0;
   }
@@ -106,7 +106,7 @@ class Routine {
   virtual Verdict check(const Problem& problem, const Operands& operands) const = 0;
 
  private:
-  /// The same for operands in host memory.
+  /// The compulsory traffic if all operands are in host memory.
   virtual blas::Traffic traffic(const Problem& problem) const = 0;
 
   std::string name_;
@@ -139,13 +139,13 @@ class BlasRoutine : public Routine {
  private:
   template <typename Library>
   void run(const Library& library, const Problem& problem, const Operands& operands) const;
-  /// The tiles of A, B and C that the plan wants. @pre  a Runtime exists
+  /// The tile sizes of A, B and C according to the plan. @pre  a Runtime exists
   std::array<TileSize, 3> tiles(const Problem& problem) const;
 
   blas::Routine which_;
 };
 
-/// Bytes of A, B and C.
+/// Sizes of A, B and C [bytes].
 /// @throws BadArgument if one of them exceeds the address space
 std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& problem);
 

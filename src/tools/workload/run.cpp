@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls of every routine in every library.
+// Runs every routine in every library.
 #include <algorithm>
 #include <array>
 
@@ -76,8 +76,8 @@ void BlasRoutine::run(const Library& library, const Problem& p, const Operands& 
 std::array<TileSize, 3> BlasRoutine::tiles(const Problem& p) const {
   const auto plan = plan_of(p);
   auto [m, n, k] = plan.tile;
-  // Square tiles fit together in any way. 0: the library's choice, also where one extent of a tile is that of a narrow
-  // matrix.
+  // Square tiles always fit together. 0 leaves the choice to the library; also used if a matrix is so narrow that a
+  // tile has its full width or height.
   const auto [least, most] = std::minmax({m, n, k});
   if (which_ != blas::Routine::gemm) m = n = k = plan.panels.exist() || least < most / 8 ? 0 : least;
   const auto stored = [](Op op, TileSize tile) { return op == Op::NoTrans ? tile : TileSize{tile.columns, tile.rows}; };

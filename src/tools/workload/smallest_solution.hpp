@@ -33,8 +33,9 @@ void solve_with_both(const Operand<T>& L, std::vector<Wide<T>>& y) {
   }
 }
 
-/// How far x is from the range of Aᴴ, where the smallest solution of A x = b lies, as the backward error of x = Aᴴ y.
-/// With A = L Q, the columns of Aᴴ L⁻ᴴ are orthonormal but for the errors of L, so that y is refined in few steps.
+/// The distance of x from the range of Aᴴ, which contains the smallest solution of A x = b, as the backward error of x
+/// = Aᴴ y. With A = L Q, the columns of Aᴴ L⁻ᴴ are orthonormal up to the errors of L, so y converges in few steps of
+/// refinement.
 /// @param A  m×n, m < n
 template <Scalar T>
 double departure_from_smallest(const Operand<T>& A, Index m, double norm_of_a, const Operand<T>& L,

@@ -11,7 +11,7 @@
 
 namespace tessera::bench {
 
-/// A call on matrices without memory, whose tiles are on the GPUs that own them, as other calls leave them.
+/// A call on matrices without host memory. Their tiles are on the GPUs that own them, where earlier calls leave them.
 class SpreadCall {
  public:
   SpreadCall() = default;
@@ -25,7 +25,7 @@ class SpreadCall {
   virtual void run() const = 0;
   /// Copies C to host memory.
   virtual void bring_back() const = 0;
-  /// Of C.
+  /// The tile size of C.
   virtual TileSize tile() const = 0;
 };
 
@@ -63,8 +63,8 @@ class SpreadCallOf final : public SpreadCall {
   Submit submit_;
 };
 
-/// @param host   from where the operands are copied
-/// @param tiles  of A, B and C
+/// @param host   the operands in host memory, from which the tiles are filled
+/// @param tiles  tile sizes of A, B and C
 template <Scalar T, typename Submit>
 std::unique_ptr<SpreadCall> spread_call(const Shapes& shapes, const Operands& host,
                                         const std::array<TileSize, 3>& tiles, Submit submit) {

@@ -7,28 +7,28 @@
 
 #include "workload/result.hpp"
 
-/// Calls in all ways that the library could have chosen, to find out what its choice costs.
+/// Runs calls in every way that the library could have chosen, to find out what its choice costs.
 namespace tessera::bench {
 
-/// A way to run a call: on the first GPUs, in square tiles of an order.
+/// A way to run a call: on this number of GPUs, counted from the first, in square tiles of this size.
 struct Alternative {
   int gpus = 0;
-  Index tile = 0;  ///< 0: as the library chooses, which may then use fewer GPUs
+  Index tile = 0;  ///< 0: the library chooses, and may use fewer GPUs
 };
 
 /// The numbers of GPUs that are compared: powers of two, and all.
 std::vector<int> gpu_counts(int gpus);
-/// The library's choice first, then all others.
+/// The alternatives, starting with the library's choice.
 std::vector<Alternative> alternatives(int gpus);
 /// Whether an alternative makes sense for a problem: its tiles are neither larger than the matrices nor too many.
 bool suits(const Alternative& alternative, const Problem& problem);
 
-/// The chosen and the fastest way of each call.
+/// Compares the chosen way of each call with the fastest.
 class Regrets {
  public:
-  /// Takes the results of each call, that of the library's choice first.
+  /// Adds a result. Of each call, the result of the library's choice must come first.
   void add(const Result& result);
-  /// A table with the time of the choice over that of the fastest.
+  /// A table of the ratios between the chosen and the fastest time.
   std::vector<std::string> lines() const;
   /// An object for each call.
   std::vector<nlohmann::ordered_json> json() const;

@@ -6,8 +6,8 @@ namespace tessera::bench {
 
 namespace {
 
-/// B ← α op(A) B or α B op(A), or the same with the inverse of A; A is triangular. B is an output and is therefore
-/// stored as C, where the campaign restores it and the check finds its old value.
+/// B ← α op(A) B or B ← α B op(A), or the same with the inverse of A; A is triangular. The output B is stored as C, so
+/// that the campaign restores it and the check finds its old value.
 class Triangular final : public TypedRoutine<Triangular> {
  public:
   using TypedRoutine::TypedRoutine;

@@ -10,7 +10,7 @@ namespace tessera::bench {
 
 namespace {
 
-/// trtrs: C, n×k, ← op(A)⁻¹ C. Everything else is as for trsm.
+/// trtrs overwrites C (n×k) with op(A)⁻¹ C. Otherwise it is like trsm.
 class Trtrs final : public Routine {
  public:
   Trtrs() : Routine("trtrs"), trsm_(shapes::triangular(blas::Routine::trsm)) {}

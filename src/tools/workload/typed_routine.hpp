@@ -11,7 +11,7 @@
 /// The common part of the classes by argument shape.
 namespace tessera::bench {
 
-/// A problem and its operands in their types: the arguments of any routine.
+/// A problem with its scalars and operands converted to type T: the arguments of any routine.
 template <Scalar T, typename Size = Index>
 struct Call {
   Op op_a, op_b;
@@ -30,13 +30,13 @@ struct Call {
   Size chain;
 
   bool left() const { return side == Side::Left; }
-  /// No products are added if α = 0.
+  /// The number of terms; 0 if α = 0.
   Size terms(Size all) const { return alpha == T{} ? 0 : all; }
   Operand<T> before() const { return {.ld = ldc, .seed = seed}; }
   Operand<T> result() const { return {.data = C, .ld = ldc}; }
 };
 
-/// Calls the function with the arguments of a problem in their types.
+/// Calls the function with the problem's arguments, converted to its type.
 template <typename Size, typename Function>
 auto with_typed(const Problem& p, const Shapes& s, const Operands& o, Function function) {
   const auto size = [](Index i) { return static_cast<Size>(i); };

@@ -9,7 +9,7 @@
 
 #include "workload/parallel.hpp"
 
-/// Products in wider arithmetic than the type being checked.
+/// Products in wider arithmetic than the type under test.
 namespace tessera::bench {
 
 template <Scalar T>
@@ -36,7 +36,7 @@ W multiply(W x, W y) {
   else return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
 }
 
-/// A vector x with a bound s ≥ |x| of each entry.
+/// A vector x, and a bound s of its absolute values: |x| ≤ s.
 template <Scalar T>
 struct BoundedVector {
   std::vector<Wide<T>> x;
@@ -67,9 +67,9 @@ BoundedVector<T> apply(const Matrix& M, Index rows, const BoundedVector<T>& v) {
   return result;
 }
 
-/// The triangle of L R, times v, at the cost of L (R v). Row i of L is multiplied by the sum, weighted by v, of the
-/// columns of R that the triangle includes in row i. From one row to the next, the sum gains one column (Lower) or
-/// loses one (Upper).
+/// A triangle of the product L R, times v, computed as cheaply as L (R v). Row i of L is multiplied by a sum of columns
+/// of R, weighted by v, over the columns that the triangle includes in row i. From one row to the next, the sum gains
+/// one column (Lower) or loses one (Upper).
 template <Scalar T, typename Left, typename Right>
 BoundedVector<T> apply_triangle(Uplo uplo, const Left& L, const Right& R, Index k, const BoundedVector<T>& v) {
   constexpr Index slice = 256;  // terms of a sum per slice; a thread's partial sums then stay in its cache

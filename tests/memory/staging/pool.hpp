@@ -22,7 +22,7 @@ struct Job {
   void select_device() const { on_select(); }
   bool is_mine() const { return std::this_thread::get_id() == poster; }
 
-  mutable std::vector<int> copies;                 ///< of each piece
+  mutable std::vector<int> copies;                 ///< number of copies of each piece
   mutable std::atomic<bool> poster_ready = false;  ///< the posting thread has found no more pieces
   std::thread::id poster = std::this_thread::get_id();
   std::function<void(int piece)> on_piece = [](int) {};  ///< called before the piece counts as copied

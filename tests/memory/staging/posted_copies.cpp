@@ -137,7 +137,7 @@ TEST_P(Posted, AreThereWhenTheStreamIs) {
   EXPECT_EQ(host, gpu);
 }
 
-// Wherever it fails, the stream ends, and host threads touch nothing afterwards. Everything posted before is right.
+// Wherever it fails, the stream ends, and host threads touch nothing afterwards. All earlier copies are right.
 TEST_P(Posted, FailAtOnce) {
   constexpr std::size_t pieces = 8;
   for (int call = 0; call <= 2 * static_cast<int>(pieces) + 2; call++) {

@@ -21,7 +21,7 @@ CUresult few_at_once(CUstream /*stream*/, unsigned count, CUstreamBatchMemOpPara
   return CUDA_SUCCESS;
 }
 
-TEST(StreamCounters, AddMoreOperationsThanTheDriverTakesAtOnce) {
+TEST(StreamCounters, SplitBatchesThatAreTooLargeForTheDriver) {
   std::uint32_t counter = 0;
   std::vector<CounterOperation> operations;
   std::vector<std::uint32_t> wanted;

@@ -42,7 +42,7 @@ TEST_F(StagingPool, CopiesEachPieceOnce) {
   }
 }
 
-// Like several threads that drive GPUs. Every third job fails.
+// Several threads post jobs, as threads that drive GPUs do. Every third job fails.
 TEST_F(StagingPool, ThreadsPostAtTheSameTime) {
   ThreadPool pool(3, 0us);
   const auto post = [&](int poster) {

@@ -68,7 +68,7 @@ TEST_F(ProgressOfTheBench, OmitsWhatDoesNotFit) {
   EXPECT_THAT(said(written), Contains(HasSubstr("repetition 1/1; ")));
 }
 
-TEST_F(ProgressOfTheBench, IsNotShownWhereThatIsNotWanted) {
+TEST_F(ProgressOfTheBench, IsNotShownIfSwitchedOff) {
   const Environment off{{"TESSERA_PROGRESS", "0"}};
   Terminal terminal;
   EXPECT_THAT(on_terminal(slow, terminal), Not(HasSubstr(erase)));

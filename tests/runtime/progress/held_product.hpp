@@ -12,8 +12,8 @@
 
 namespace tessera::test {
 
-/// A product of 8 tasks that are submitted but cannot run before `let_go`: a call that takes as long as the test wants,
-/// on any machine. Needs tiles of order 10.
+/// A product of 8 tasks that are submitted, but cannot run before `let_go`. The test thus controls how long the call
+/// takes. Needs tiles of order 10.
 class HeldProduct {
  public:
   static constexpr Index n = 20;

@@ -8,7 +8,7 @@
 
 namespace tessera::test {
 
-/// Replaces the clock of the progress during its lifetime. It stands still unless the test moves it.
+/// Replaces the clock of the progress during the lifetime of this object. It advances only when the test says so.
 class SetClock {
  public:
   SetClock() {

@@ -34,7 +34,7 @@ class ProgressLine : public ::testing::Test {
   SetClock clock_;
 };
 
-TEST_F(ProgressLine, IsShownOnATerminalWhileACallRunsAndThenRemoved) {
+TEST_F(ProgressLine, AppearsOnATerminalDuringACall) {
   Terminal terminal;
   const Redirected redirected(terminal);
   const Runtime runtime(options(false));

@@ -95,7 +95,7 @@ TEST_F(Choosing, TakesTheFirstWithoutLocality) {
   EXPECT_EQ(id_of(choose_task(state, gpu_)), first);
 }
 
-/// A task of which no tile is there, but whose result another one reads, and then a task whose tiles are all there.
+/// A task with no tile present whose result another task reads, followed by a task with all tiles present.
 struct AwaitedAndPresent {
   TaskId awaited, present;
 };
@@ -128,18 +128,18 @@ TEST_F(ChoosingAwaited, ComparesItsBytesIfTheProgramSuggestsItsHome) {
   EXPECT_EQ(id_of(choose_task(state, gpu_)), tasks.present);
 }
 
-TEST_F(Choosing, ByHitsItCountsTilesWhateverTheirBytesAndLinks) {
+TEST_F(Choosing, HitsCountTilesAndNotBytes) {
   backend.where = {{tile(1), 1}, {tile(2), 2}, {tile(3), 2}};
-  push({reads(4, 10)});  // the least time to fetch
+  push({reads(4, 10)});  // least time to fetch
   const auto at_peer = push({reads(2, 9000)}), own = push({reads(1), reads(5, 9000)}),
              both_at_peer = push({reads(2), updates(3)});
   state.options.locality = Locality::Hits;
-  EXPECT_EQ(id_of(choose_task(state, gpu_)), own);  // as many as the last, which was submitted later
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), own);  // equal to the last task, which was submitted later
   EXPECT_EQ(id_of(choose_task(state, gpu_)), both_at_peer);
   EXPECT_EQ(id_of(choose_task(state, gpu_)), at_peer);
 }
 
-TEST_F(Choosing, ByHitsItDoesNotCountWhatReservedTasksBring) {
+TEST_F(Choosing, HitsIgnoreTilesOfReservedTasks) {
   reserve(gpu_, {reads(1)});
   for (std::uintptr_t i = 4; i < 8; i++) push({reads(i)});
   backend.where = {{tile(2), 2}};
@@ -174,25 +174,25 @@ TEST_F(Choosing, ItsShareIsByRate) {
     while (choose_task(state, peer_)) continue;
     return tasks;
   };
-  EXPECT_EQ(reserves(), 10);  // the cores' durations are not known
+  EXPECT_EQ(reserves(), 10);  // the durations on cores are unknown
   backend.seconds = {{1, 1.0}, {2, 1.0}, {5, 100.0}};
-  EXPECT_EQ(reserves(), 10);  // of 30 tasks; its share of the remaining ones is 1 in 2.04
+  EXPECT_EQ(reserves(), 10);  // 30 tasks; the share of the remaining ones is 1 in 2.04
   backend.seconds = {{1, 1.0}, {2, 1.0}, {5, 2.0}};
   EXPECT_EQ(reserves(), 6);  // 1 in 4
   backend.seconds = {{1, 2.0}, {2, 1.0}, {5, 100.0}};
   EXPECT_EQ(reserves(), 8);  // 1 in 3.08
 }
 
-TEST_F(Choosing, OnlyThoseThatMayRunARestrictedTaskShareIt) {
+TEST_F(Choosing, OnlyWorkersThatCanRunARestrictedTaskShareIt) {
   for (const int id : {5, 6, 7, 8}) add_cpu(id);
   backend.seconds = {{1, 1.0}, {5, 1.0}, {6, 1.0}};
   backend.cannot = [](TaskId, int worker) { return worker != 1 && worker != 6; };
   for (int i = 0; i < 12; i++) task_ready(state, submit({reads(1)}, 0, true));
   fill_station(state, gpu_);
-  EXPECT_THAT(gpu_.station.slots(), SizeIs(4));  // of 12 tasks, half of the remaining ones: a core shares them
+  EXPECT_THAT(gpu_.station.slots(), SizeIs(4));  // half of the 8 remaining tasks: a core shares them
 }
 
-TEST_F(Choosing, FillsTheStationAndGoesOnForMoreUrgentTasks) {
+TEST_F(Choosing, FillsTheStationAndThenTakesMoreUrgentTasks) {
   state.options.slots = 3;
   const auto push_bound = [&](std::uintptr_t output, int priority) {
     backend.homes[tile(output)] = gpu_.id;

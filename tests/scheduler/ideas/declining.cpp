@@ -31,12 +31,12 @@ TEST_F(Declining, ASlowWorkerLeavesTheLastTasksToFasterOnes) {
 TEST_F(Declining, ASlowWorkerHelpsWithManyTasks) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   set_unfinished(16);
-  EXPECT_TRUE(leaves());  // with this one 17 tasks: 8.5 + 1 s
+  EXPECT_TRUE(leaves());  // 17 tasks, including this one: 8.5 + 1 s
   for (int i = 0; i < 18; i++) push({});
   EXPECT_FALSE(leaves());
 }
 
-// The program's plan has taken the core's durations into account.
+// The program has accounted for the core's durations.
 TEST_F(Declining, ACoreKeepsTheTilesThatTheProgramGivesIt) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   EXPECT_TRUE(leave_to_faster(state, cpu_, *submit({updates(1)})));
@@ -44,7 +44,7 @@ TEST_F(Declining, ACoreKeepsTheTilesThatTheProgramGivesIt) {
   EXPECT_FALSE(leave_to_faster(state, cpu_, *submit({updates(1)})));
   EXPECT_TRUE(leave_to_faster(state, cpu_, *submit({updates(2)})));
   backend.seconds = {{0, 10.0}, {1, 10.0}, {2, 1.0}};
-  EXPECT_TRUE(leave_to_faster(state, gpu_, *submit({updates(2)})));  // a slow GPU does not
+  EXPECT_TRUE(leave_to_faster(state, gpu_, *submit({updates(2)})));  // a slow GPU leaves tasks only to faster GPUs
 }
 
 TEST_F(Declining, OnlyReadyTasksThatComeFirstCount) {
@@ -94,7 +94,7 @@ TEST_F(Declining, ShortTasksAreNotLeft) {
   EXPECT_TRUE(leaves());
 }
 
-// There are as many ready tasks as are counted. Tasks that are not ready may depend on slow workers.
+// As many tasks are ready as the policy counts. Tasks that are not ready may depend on slow workers.
 TEST_F(Declining, TasksThatWaitForSlowWorkersDoNotCount) {
   backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};  // in this time, the GPUs finish 100 tasks
   for (int i = 0; i < 70; i++) push({});
@@ -107,8 +107,8 @@ TEST_F(Declining, TasksThatWaitForSlowWorkersDoNotCount) {
   EXPECT_TRUE(leaves());
 }
 
-// Whole chains may wait for each of the tasks that read it.
-TEST_F(Declining, ForAResultThatIsReadEnoughTasksMustBeReady) {
+// Whole chains may wait for each reader of the result.
+TEST_F(Declining, CountsOnlyReadyTasksIfTheResultIsRead) {
   backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};
   set_unfinished(200);
   for (int i = 0; i < 70; i++) push({});
@@ -138,7 +138,7 @@ TEST_F(Declining, OneCoreMeasuresUnknownDurations) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
   auto& other_cpu = add_cpu(3);
   place_shared_again(state);
-  EXPECT_TRUE(leaves());  // a GPU has nothing else
+  EXPECT_TRUE(leaves());  // a GPU has no other task
   push({});
   push({});
   const auto measuring = push({});
@@ -151,7 +151,7 @@ TEST_F(Declining, OneCoreMeasuresUnknownDurations) {
   EXPECT_FALSE(leaves());  // the other one measures larger tasks
 }
 
-TEST_F(Declining, TheEndOfTheMeasurementWakesTheCoresThatWaitForIt) {
+TEST_F(Declining, AFinishedMeasurementWakesWaitingCores) {
   for (int i = 0; i < 2; i++) {
     EXPECT_EQ(state.declined_for, 0);
     const auto task = pop(cpu_, {});
@@ -229,8 +229,8 @@ TEST_F(Declining, DeclinedTasksAreSharedAndLoseTheirHome) {
   EXPECT_NE(choose_task(state, other_gpu_), nullptr);
 }
 
-// All tasks are in one queue. A task that the worker computes as fast as others do may be anywhere near its front.
-TEST_F(Declining, ASlowWorkerFindsATaskInWhichItIsNotSlow) {
+// All tasks are in one queue. Tasks that the worker computes as fast as others may be anywhere near its front.
+TEST_F(Declining, ASlowWorkerFindsATaskThatItRunsAsFast) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   push({reads(1)});
   const auto fast_here = push({reads(2, 64 * tile_bytes)});

@@ -53,7 +53,7 @@ TEST_F(Durations, AreKnownByKindSizeAndCodelet) {
   EXPECT_EQ(state.durations.seconds(*other, 1, 3), 0);
 }
 
-TEST_F(Durations, ThePerformanceModelAnswersBeforeTheSecondMeasurement) {
+TEST_F(Durations, UseThePerformanceModelUntilTheSecondMeasurement) {
   backend.seconds = {{3, 7.0}};
   measure(1000, 1, 99);
   EXPECT_EQ(seconds(1000, 1), 7);

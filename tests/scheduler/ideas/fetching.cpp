@@ -77,7 +77,7 @@ TEST_F(Fetching, FetchesTheOtherTilesOfATaskThatWaits) {
   EXPECT_THAT(tiles_of(rest), ElementsAre(tile(1), tile(3), tile(4)));
 }
 
-TEST_F(Fetching, DoesNotWaitIfThatIsSwitchedOff) {
+TEST_F(Fetching, DoesNotWaitIfWaitingIsSwitchedOff) {
   state.options.wait = false;
   backend.on_the_way = {{tile(1), 2}};
   const auto task = reserve(gpu_, {reads(1)});

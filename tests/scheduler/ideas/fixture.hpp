@@ -15,7 +15,7 @@
 #include "scheduler/ideas/running.hpp"
 #include "scheduler/ideas/state.hpp"
 
-/// Shared by the tests of the policy's ideas: a machine that consists of tables. No runtime is started.
+/// A machine that consists of tables, for the tests of the policy's ideas. No runtime is started.
 namespace tessera::scheduler {
 
 constexpr std::size_t tile_bytes = 1000;
@@ -60,7 +60,7 @@ class FakeBackend final : public Backend {
   std::set<std::pair<TileId, unsigned>> where, on_the_way;  ///< tiles and memory nodes
   std::map<TileId, int> homes;
   std::set<TileId> planned, fetchable;
-  std::function<bool(TaskId, int)> cannot;  ///< whether a worker cannot execute a task; null: all can
+  std::function<bool(TaskId, int)> cannot;  ///< whether a worker cannot execute a task; null: every worker can
   std::map<int, double> seconds;            ///< by worker
   std::set<int> gone;                       ///< workers that have left the context
   std::map<TaskId, bool> counted;
@@ -93,7 +93,7 @@ class IdeaTest : public ::testing::Test {
     return worker;
   }
 
-  /// A task that has been submitted and is ready, but is not in a queue.
+  /// Submits a task that is ready, and does not queue it.
   TaskPtr submit(std::vector<TileUse> tiles, int priority = 0, bool restricted = false) {
     auto task = std::make_unique<Task>();
     task->id = reinterpret_cast<TaskId>(++tasks_);
@@ -109,14 +109,14 @@ class IdeaTest : public ::testing::Test {
     find_executors(state, *task);
     return task;
   }
-  /// A task that has been submitted, is ready, and is in the queue where it belongs.
+  /// Submits a task that is ready, and queues it where it belongs.
   TaskId push(std::vector<TileUse> tiles, int priority = 0) {
     auto task = submit(std::move(tiles), priority);
     const auto id = task->id;
     task_ready(state, std::move(task));
     return id;
   }
-  /// A task in a reservation station.
+  /// Submits a task, and puts it into a reservation station.
   TaskId reserve(Worker& worker, std::vector<TileUse> tiles, int priority = 0) {
     auto task = submit(std::move(tiles), priority);
     const auto id = task->id;
@@ -125,7 +125,7 @@ class IdeaTest : public ::testing::Test {
     worker.station.reserve(std::move(task), state.cache, worker.node, large);
     return id;
   }
-  /// A task that the worker has popped.
+  /// Submits a task that the worker has popped.
   TaskId pop(Worker& worker, std::vector<TileUse> tiles) {
     auto task = submit(std::move(tiles));
     const auto id = task->id;

@@ -36,7 +36,7 @@ TEST_F(Membership, ALeavingWorkersTasksGoToOthers) {
   EXPECT_EQ(state.chains.home(tile(1)), no_worker);
 }
 
-TEST_F(Membership, ATaskWhoseTilesAreJustBeingRequestedStaysUntilThatIsDone) {
+TEST_F(Membership, KeepsATaskWhileItsTilesAreRequested) {
   reserve(a_, {reads(1)});
   a_.station.slots()[0].issuing = true;
   remove_worker(state, a_);
@@ -68,7 +68,7 @@ TEST_F(Membership, ARefusedTaskIsOfferedAgain) {
   EXPECT_THAT(a_.station.slots(), IsEmpty());
   refused = false;
   look_around(state, 1 + look_interval / 2);
-  EXPECT_TRUE(has_refused(state));  // it has just looked
+  EXPECT_TRUE(has_refused(state));  // it has just checked
   look_around(state, 1 + look_interval);
   EXPECT_FALSE(has_refused(state));
   EXPECT_EQ(state.shared_tasks, 1);

@@ -19,7 +19,7 @@ class MemoryLimits : public IdeaTest {
   Worker& gpu_ = add_gpu(1);
 };
 
-TEST_F(MemoryLimits, AWorkerBeginsWithResultsUntilTheyFillTheirShare) {
+TEST_F(MemoryLimits, BeginsResultsUntilTheyFillTheirShare) {
   state.options.results = 40;
   reserve(gpu_, {reads(9)});
   begin(1, 30'000);
@@ -66,7 +66,7 @@ TEST_F(MemoryLimits, APlanLastsAsLongAsItsTasks) {
   EXPECT_FALSE(state.chains.is_planned(tile(1)));
 }
 
-TEST_F(MemoryLimits, TheLookaheadLimitIsAShareOfWhatResultsLeave) {
+TEST_F(MemoryLimits, LookAheadLimitIsAShareOfTheRemainingMemory) {
   state.options.lookahead = 50;
   EXPECT_EQ(lookahead_limit(state, gpu_), 50'000);
   begin(1, 30'000);
@@ -83,7 +83,7 @@ TEST_F(MemoryLimits, ATaskMayExceedTheLimitByHalf) {
   EXPECT_TRUE(may_look_ahead(state, gpu_, *submit({reads(1, 8'000), reads(2, 4'000)})));
 }
 
-TEST_F(MemoryLimits, ATaskFitsIfItsTilesDoEachCountedOnce) {
+TEST_F(MemoryLimits, CountsEachTileOfATaskOnce) {
   EXPECT_TRUE(fits(state, gpu_, *submit({reads(1, 50'000), reads(1, 50'000), updates(2, 50'000)})));
   EXPECT_FALSE(fits(state, gpu_, *submit({reads(1, 50'000), updates(2, 50'001)})));
   EXPECT_TRUE(fits(state, add_cpu(0), *submit({reads(1, 50'000), updates(2, 50'001)})));  // the tiles are present

@@ -104,7 +104,7 @@ TEST(Options, MayNotBeRepeatedNorEmpty) {
     EXPECT_THAT(refusal_of(text), HasSubstr("TESSERA_SCHED has '', which is no option")) << text;
 }
 
-TEST(Options, OfEarlierVersionsAreRefusedWithTheNewSpelling) {
+TEST(Options, OldNamesAreRefusedWithTheirNewNames) {
   for (const auto& [old, now] : {std::pair{"TESSERA_SCHED_SLOTS", "TESSERA_SCHED=slots=N"},
                                  {"TESSERA_SCHED_WRITE_BACK", "TESSERA_SCHED=-write-back"}}) {
     const Environment environment{{old, "8"}};

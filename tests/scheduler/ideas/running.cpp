@@ -32,7 +32,7 @@ TEST_F(Running, DurationsAreMeasured) {
   EXPECT_DOUBLE_EQ(predicted_seconds(state, a_, *submit({updates(1)})), 2.5);
 }
 
-// Such a task may end only after tasks that the worker would not start in parallel with it.
+// Such a task may end only after other tasks, which the worker would not start while it counts as running.
 TEST_F(Running, AWorkerDoesNotWaitForATaskThatOutlivesIt) {
   const auto task = pop(a_, {updates(1)});
   EXPECT_TRUE(task_starts(state, task, a_.id, 1, true));
@@ -77,7 +77,7 @@ TEST_F(Running, ANewTaskWakesNobodyWhoCannotExecuteIt) {
   EXPECT_EQ(task_ready(state, submit({})), a_.id);
 }
 
-TEST_F(Running, ANewTaskOfAGpuDoesNotWakeCoresThatLookAgainAnyway) {
+TEST_F(Running, ANewGpuTaskDoesNotWakePollingCores) {
   auto& core = add_cpu(0);
   core.asleep = true;
   state.workers_poll = true;
@@ -90,7 +90,7 @@ TEST_F(Running, ANewTaskOfAGpuDoesNotWakeCoresThatLookAgainAnyway) {
   EXPECT_EQ(task_ready(state, submit({})), core.id);
 }
 
-TEST_F(Running, AChangeWakesWorkersThatWaitForTilesOrWereLeftATask) {
+TEST_F(Running, WakesWorkersThatWaitForTilesOrDeclinedTasks) {
   auto& c = add_gpu(3);
   a_.asleep = b_.asleep = c.asleep = true;
   set_waits(state, b_, true);

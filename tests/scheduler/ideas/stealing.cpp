@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// From whom a worker without tasks steals, and which tasks.
+// Which worker is the victim of a steal, and which tasks are stolen.
 #include "scheduler/ideas/stealing.hpp"
 
 #include "fixture.hpp"
@@ -99,7 +99,7 @@ TEST_F(Stealing, PrefersReservedTasksThatAreNotPrefetched) {
   EXPECT_EQ(id_of(steal(state, thief_)), not_prefetched);
 }
 
-TEST_F(Stealing, LeavesTasksWhoseTilesAreJustBeingRequested) {
+TEST_F(Stealing, LeavesTasksWhoseTilesAreBeingRequested) {
   reserve(a_, {reads(1)});
   reserve(a_, {reads(2)});
   for (auto& slot : a_.station.slots()) slot.issuing = true;
@@ -125,8 +125,8 @@ TEST_F(Stealing, LeavesTheOnlyTaskOfAWorker) {
   EXPECT_NE(steal(state, thief_), nullptr);
 }
 
-// Stealing seems to pay, since many tasks of the victim wait for this one. But the victim runs it as soon as its tiles
-// arrive.
+// Stealing seems worthwhile, because many tasks of the victim wait for this task. But the victim runs it as soon as its
+// tiles arrive.
 TEST_F(Stealing, LeavesTheFirstTaskOfAWorker) {
   for (int i = 0; i < 9; i++) submit({updates(50)});
   state.chains.set_home(tile(50), a_.id);
@@ -137,7 +137,7 @@ TEST_F(Stealing, LeavesTheFirstTaskOfAWorker) {
   EXPECT_NE(steal(state, thief_), nullptr);
 }
 
-TEST_F(Stealing, ReadyTasksOfAWorkerThatWaitsForTilesMustLastLongerThanTheMove) {
+TEST_F(Stealing, LeavesTasksOfAWaitingVictimIfTheMoveTakesLonger) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
   a_.popped.clear();
   for (int i = 0; i < 2; i++) push_to(a_, {{.tile = tile(1), .bytes = 12'000'000, .memory = 1, .reads = true}});
@@ -148,7 +148,7 @@ TEST_F(Stealing, ReadyTasksOfAWorkerThatWaitsForTilesMustLastLongerThanTheMove) 
   EXPECT_NE(steal(state, thief_), nullptr);
 }
 
-// It runs the task that it has popped before the one that could be stolen.
+// The victim runs its popped task before the task that could be stolen.
 TEST_F(Stealing, APoppedTaskThatWaitsForItsTilesIsWorkOfTheVictim) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
   a_.popped.clear();

@@ -19,7 +19,7 @@ class Turns : public IdeaTest {
   Worker &gpu_ = add_gpu(1), &peer_ = add_gpu(2);
 };
 
-TEST_F(Turns, AWorkerStartsItsFirstTaskAndPrefetchesForTheOthers) {
+TEST_F(Turns, StartsTheFirstTaskAndPrefetchesForTheOthers) {
   backend.homes = {{tile(11), gpu_.id}, {tile(12), gpu_.id}};
   const auto first = push({reads(1), updates(11)}), second = push({reads(2), updates(12)});
   const auto taken = turn(gpu_);
@@ -53,8 +53,8 @@ TEST_F(Turns, AWorkerWithoutTasksSleeps) {
   EXPECT_FALSE(gpu_.waits);
 }
 
-// Nothing reports that the tile has arrived at the peer, or that the time of the link has passed.
-TEST_F(Turns, AWorkerThatPostponesItsTasksLooksAgainInTime) {
+// No event reports that the tile has arrived at the peer, or that the copying time has passed.
+TEST_F(Turns, APostponingWorkerAsksAgainInTime) {
   backend.homes = {{tile(11), gpu_.id}, {tile(12), gpu_.id}};
   backend.on_the_way = {{tile(1), 2}, {tile(2), 1}};
   backend.where = {{tile(11), 1}, {tile(12), 1}};

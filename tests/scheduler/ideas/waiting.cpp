@@ -49,8 +49,8 @@ TEST_F(Waiting, PrefersATaskThatWaitsForNoPeer) {
   EXPECT_EQ(next(), first);
 }
 
-// If the second task were popped, the worker could not start the first before tile 2 has arrived.
-TEST_F(Waiting, PostponesATaskWhoseTilesAreOnTheirWayWhileAPeerGetsOthers) {
+// If the worker popped the second task, it could not start the first before tile 2 arrives.
+TEST_F(Waiting, PostponesATaskWhileAPeerReceivesTilesOfAnother) {
   const auto first = reserve(gpu_, {reads(1)});
   reserve(gpu_, {reads(2), updates(3)});
   gpu_.station.slots()[0].waits = true;
@@ -105,8 +105,8 @@ TEST_F(Waiting, APeerAwaitsTheTilesOfPrefetchedTasks) {
   EXPECT_FALSE(awaited_by_a_peer(state, gpu_, tile(1)));
 }
 
-// However long this takes, since every end is reported. A task that a GPU has popped occupies memory with its tiles.
-TEST_F(Waiting, WaitsUntilWhatItHasPoppedHasEnded) {
+// The length of the wait does not matter, because every end is reported. A popped task occupies memory with its tiles.
+TEST_F(Waiting, WaitsUntilPoppedTasksHaveEnded) {
   const auto waiting = reserve(gpu_, {reads(1)});
   const auto popped = pop(gpu_, {reads(2)});
   EXPECT_EQ(next(1000), nullptr);

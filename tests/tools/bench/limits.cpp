@@ -71,7 +71,7 @@ TEST(Shares, AreDoubtfulAboveTheLimit) {
   EXPECT_TRUE(result(1, 1.1, 1.1, 0).parts_are_doubtful());
 }
 
-// For a short time, the power limit allows a higher rate than for a second.
+// For a short time, the power limit allows a higher rate than over a whole second.
 TEST(Shares, OfTheRatesAtOnceMayBeAboveThem) { EXPECT_FALSE(result(1, 0.95, 1.2, 0).parts_are_doubtful()); }
 
 TEST(Shares, OfTheChainMayNot) {

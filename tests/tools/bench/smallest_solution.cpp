@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tessera-bench --check requires of a least squares solution where there are many.
+// What tessera-bench --check requires of the solution if a least squares problem has many.
 #include "tools/workload/smallest_solution.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ bench::Operand<T> operand(const Dense<T>& A) {
   return {.data = A.data.data(), .ld = A.ld};
 }
 
-TYPED_TEST(SmallestSolution, IsToldFromAnother) {
+TYPED_TEST(SmallestSolution, IsDistinguishedFromOthers) {
   using T = TypeParam;
   constexpr int m = 30, n = 70;
   const auto A = random_matrix<T>(m, n, 1), B = random_matrix<T>(n, 1, 2);

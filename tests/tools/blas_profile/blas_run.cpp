@@ -51,7 +51,8 @@ TEST_F(BlasProgram, PreloadsTheLibrary) {
 }
 
 TEST_F(BlasProgram, PreloadsTheLibraryBeforeOthers) {
-  // This library does not exist, which ld.so only reports. A sanitizer in tessera-info must be the first existing one.
+  // ld.so only reports that this library does not exist. A sanitizer in tessera-info must be the first existing
+  // library.
   const auto ended =
       test::run_program({"/usr/bin/env", "LD_PRELOAD=/nowhere/other.so", info_, "--blas", client_, "state"});
   EXPECT_THAT(ended.out, AllOf(HasSubstr("LD_PRELOAD=" + library_.string() + ":/nowhere/other.so\n"),

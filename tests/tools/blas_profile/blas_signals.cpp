@@ -77,7 +77,7 @@ TEST_F(BlasSignals, LeavesItsOwnSignalsToTheProgram) {
   EXPECT_THAT(test::run_program(words).out, HasSubstr("SIGINT ignored\n"));
 }
 
-TEST_F(BlasSignals, LearnsHowTheProgramEndedWhereChildrenAreIgnored) {
+TEST_F(BlasSignals, ReportsTheExitStatusEvenIfSigchldIsIgnored) {
   auto words = command({"log", "exit", "9"});
   words.insert(words.begin(), {"/usr/bin/env", "--ignore-signal=CHLD"});
   const auto ended = test::run_program(words);

@@ -37,7 +37,7 @@ TEST(BadInput, WrongOptionOfThePolicyIsNamed) {
   unsetenv("TESSERA_SCHED");
 }
 
-TEST(BadInput, VariableOfAnEarlierVersionIsNamedWithTheNewSpelling) {
+TEST(BadInput, OldVariableIsReportedWithItsNewName) {
   setenv("TESSERA_SCHED_STEAL", "off", 1);
   expect_refused("--platform everest --size 1024", "TESSERA_SCHED_STEAL is no longer read", "TESSERA_SCHED=-steal");
   unsetenv("TESSERA_SCHED_STEAL");

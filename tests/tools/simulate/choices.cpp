@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tessera-simulate says of the library's choices: predicted times, explanations, and what a choice costs.
+// What tessera-simulate reports about the library's choices: predicted times, explanations, and the cost of a choice.
 #include <algorithm>
 
 #include "laboratory.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Cores compute tiles alongside GPUs where this pays, and nowhere else.
+// Cores compute tiles alongside GPUs if this is faster, and only then.
 #include <gmock/gmock.h>
 
 #include "laboratory.hpp"
@@ -57,7 +57,7 @@ TEST(Cores, StayOutOfFastGpus) {
   }
 }
 
-// Small calls, and calls in which a tile on a core takes a large part of the whole time.
+// Small calls, and calls in which one tile on a core takes a large part of the time.
 TEST(Cores, NeverCostMoreThanOnePercent) {
   for (const auto* machine : {"makalu", "sandy-kepler", "hd-6990", "nehalem-tesla", "gtx-260", "consumer"}) {
     const auto arguments = std::string("--platform ") + machine + " --size 1000,2048,4096,5000 --routine gemm,syr2k";

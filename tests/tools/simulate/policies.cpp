@@ -117,8 +117,8 @@ TEST(OutOfCore, ResultsThatAreNotReadCostNoMore) {
   }
 }
 
-// In a solve, tasks that become ready late are the most urgent. GPUs that first ran all tasks reserved before would be
-// idle for a quarter of the time.
+// In a solve, tasks that become ready late are the most urgent. GPUs that first ran all previously reserved tasks would
+// be idle for a quarter of the time.
 TEST(Urgency, UrgentTasksOfASolvePassReservedOnes) {
   const auto row = row_of("--platform h200x4 --routine trsm --size 32768 --tile 4096 --policy tessera");
   const auto busy = per_gpu(row, "busy");

@@ -75,7 +75,7 @@ TEST(PolicyLibrary, ACopyOfTheLibrarysOwnIsRefused) {
   expect_refused("--policy-library " + copy, "--policy-library is '" + copy, "whose policy 'tessera' would not run");
 }
 
-TEST(PolicyLibrary, PlacementOfTheEnvironmentMeansTheSameCores) {
+TEST(PolicyLibrary, PlacementFromTheEnvironmentUsesTheSameCores) {
   const auto typed = row_of(problem + "--placement scheduler --policy tessera");
   setenv("TESSERA_PLACEMENT", "scheduler", 1);
   const auto set = row_of(problem + "--policy tessera");

@@ -89,7 +89,7 @@ TEST(Programs, WithStarpusOwnCopiesEndInLittleMemory) {
     }
 }
 
-TEST(Programs, ReadLessIfTheySayWhichTaskIsTheLastToUseATile) {
+TEST(Programs, CopyLessWithHintsOfTheLastUse) {
   const auto bytes = [](const std::string& hints) -> double {
     return row_of("--gpu-memory 220 --cpus 0 " + on("h200x4", "gemm-rows --tiles 12" + hints)).at("bytes_h2d");
   };
@@ -104,7 +104,7 @@ TEST(Programs, ThatCannotRunAreRefused) {
   };
   refused("--program ./no-such-program", 2, "--program: './no-such-program' is not a program");
   refused("--program " + graphs() + " --size 4096", 2, "--size: cannot be used with --program");
-  refused("gemm", 2, "there is no --program for it");
+  refused("gemm", 2, "arguments need a --program");
   refused("--policy best --program " + graphs() + " -- qr", 2, "--policy is 'best', must be one of ");
   refused(std::string("--program ") + std::getenv("TESSERA_TEST_COMPUTING_PROGRAM"), 2,
           "it has been built with a StarPU that computes, ");

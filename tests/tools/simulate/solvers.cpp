@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// LU with partial pivoting, and QR, in simulated time: what its panels take, alone and beside products, and what it
-// copies.
+// LU with partial pivoting, and QR, in simulated time: the times of panels, alone and concurrent with products, and the
+// traffic.
 #include "one_gpu.hpp"
 
 namespace tessera::test {
@@ -109,7 +109,7 @@ TEST(SimulatedLu, NeedsTheTimesOfPanels) {
   EXPECT_TRUE(std::ranges::any_of(all, [](const auto& row) { return row.at("routine") == "potrf"; }));
 }
 
-// Without the copy that the adjoint is where matrices have elements: no host has this memory.
+// Without the copy for the adjoint that real matrices need: no host has this memory.
 TEST(SimulatedLeastSquares, TakesNoMemoryForTheAdjoint) {
   const auto row = row_of("--platform h200x4 --gpus 1 --routine gels --m 20000 --n 1000000 --k 1");
   EXPECT_GT(row.at("median_s"), 0);

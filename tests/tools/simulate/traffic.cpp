@@ -34,7 +34,7 @@ TEST(Traffic, OfUpdatesWithoutBetaHasNoC) {
     }
 }
 
-// A triangle is copied once, in tiles of which those on the diagonal are copied almost completely.
+// A triangle is copied once. Tiles on the diagonal are copied almost completely.
 TEST(Traffic, OfFactorizationsIsTheTriangle) {
   for (const std::string uplo : {"l", "u"}) {
     EXPECT_LE(from_host("--routine potrf --uplo " + uplo + " --size 16384 --gpus 1"), 1.05);
@@ -42,7 +42,7 @@ TEST(Traffic, OfFactorizationsIsTheTriangle) {
   }
 }
 
-// Without pivoting, so is a whole matrix.
+// Without pivoting, a whole matrix is copied once, too.
 TEST(Traffic, OfLuWithoutPivotingIsTheMatrix) {
   for (const std::string gpus : {"1", "2"})
     EXPECT_LE(from_host("--routine getrf_nopiv --size 16384 --gpus " + gpus), 1.001) << gpus;

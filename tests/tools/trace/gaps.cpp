@@ -66,7 +66,7 @@ TEST(Gaps, TheLastOfSeveralDependenciesIsTheCause) {
   EXPECT_EQ(gap_before(analysis, next).cause, Gap::Cause::Dependency);
 }
 
-TEST(Gaps, ADependencyThatEndedBeforeTheSubmissionIsNotTheCause) {
+TEST(Gaps, IgnoresDependenciesThatEndedBeforeTheSubmission) {
   SmallRun small(1);
   const int first = small.task(gpu_0, 0, 2);
   const int second = small.submitted_at(6, small.task(gpu_0, 6, 8, {}, {first}));
@@ -109,7 +109,7 @@ TEST(Gaps, MemoryHadToBeFreed) {
 }
 
 // Two tasks that add to a tile in either order (STARPU_COMMUTE) do not depend on each other, but exclude each other.
-TEST(Gaps, ATaskThatMayNotRunBesideAnotherOneWaitsForIt) {
+TEST(Gaps, CommutingTasksExcludeEachOther) {
   SmallRun small(2);
   const int c = small.tile('C', 3, 5);
   const int first = small.task(gpu_0, 0, 1, {small.write(c)});

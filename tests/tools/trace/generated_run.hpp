@@ -10,8 +10,8 @@
 
 namespace tessera::trace {
 
-/// A synthetic run of C ← AB + C with `grid`³ tasks on GPUs or cores. Each worker computes its tiles of C in turn. Each
-/// GPU gets every tile that it reads once from the host, in that order, and copies its results back.
+/// A synthetic run of C ← AB + C with `grid`³ tasks on GPUs or cores. Each worker computes its tiles of C one after
+/// another. Each GPU gets every tile that it reads once from the host, in the same order, and copies its results back.
 struct Generated {
   int gpus = 4, cores = 0, grid = 8;
   double task = 2e-3, transfer = 1.2e-3;  ///< seconds

@@ -102,7 +102,7 @@ TEST(Path, TheResultsWayHome) {
   expect_path(small.run, {task}, shares(4, 3, 1, 0));
 }
 
-TEST(Path, AProgramThatAskedForAResultWhenItHadAnother) {
+TEST(Path, ResultsFetchedOneByOne) {
   SmallRun small(2);
   const int p = small.tile('P', 0, 0), c = small.tile('C', 0, 0);
   const int first = small.task(gpu_0, 0, 1, {small.write(p)});
@@ -131,7 +131,7 @@ TEST(Path, Submission) {
   EXPECT_THAT(path.text, HasSubstr("62 % of the time to the end was waiting for the program to submit"));
 }
 
-TEST(Path, AProgramThatWaitedForResultsBeforeItSubmitted) {
+TEST(Path, SubmissionAfterAWaitForResults) {
   SmallRun small(1);
   const int c = small.tile('C', 0, 0);
   const int first = small.task(gpu_0, 0, 2, {small.write(c)});
@@ -140,7 +140,7 @@ TEST(Path, AProgramThatWaitedForResultsBeforeItSubmitted) {
   expect_path(small.run, {first, second}, shares(4, 3, 0, 1));
 }
 
-TEST(Path, AProgramThatWaitedForAllBeforeItSubmitted) {
+TEST(Path, SubmissionAfterAWaitForAllTasks) {
   SmallRun small(2);
   const int first = small.task(gpu_0, 0, 4);
   const int second = small.submitted_at(5, small.task(gpu_1, 5, 8));

@@ -182,7 +182,7 @@ TEST_F(Tiny, KnowsTilesRegisteredWhileRecordingIsPaused) {
   EXPECT_EQ(name_of(run, run.tasks[0].accesses[0].tile, '-'), "tile(2,0)");  // from the transfer
 }
 
-TEST_F(Tiny, WithoutTheSchedulersEventsIsReadyWhenItsPredecessorsAreDone) {
+TEST_F(Tiny, DerivesReadinessFromDependencies) {
   write_file(scratch_ / "sched_tasks.rec", "");
   const auto run = read_tiny();
   EXPECT_NEAR(run.tasks[0].ready, run.tasks[0].submitted, 1e-12);

@@ -9,7 +9,7 @@
 namespace tessera::trace {
 
 /// Records convert_recorder.cpp.
-/// @param names  its arguments
+/// @param names  the arguments of the program
 /// @return StarPU's recording; empty if StarPU cannot record
 inline std::string record(const std::vector<std::string>& names) {
   const Scratch scratch;

@@ -43,7 +43,7 @@ TEST(Links, BytesCountAndUnion) {
   EXPECT_EQ(links[2].from, node_0);
 }
 
-TEST(Operands, LeastOfTilesThatAreUpdatedOrWrittenFirst) {
+TEST(Operands, MinimumCountsUpdatedAndWrittenTiles) {
   SmallRun small(2);
   const int a = small.tile('A', 0, 0, 1 * megabyte), c = small.tile('C', 0, 0, 2 * megabyte),
             d = small.tile('C', 1, 0, 4 * megabyte);

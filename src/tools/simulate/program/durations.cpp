@@ -17,8 +17,8 @@ namespace {
 
 using simulation::described_machine;
 
-/// The models that have replaced those of the program's codelets, with the lower-case names of the first task. Codelets
-/// are identified by their model, because a codelet may be copied, and another may take its place in memory.
+/// The models that replace those of the program's codelets, with the lower-case names of each model's first task.
+/// Codelets are identified by their model: a codelet may be copied, and its memory may be reused for another.
 std::map<const starpu_perfmodel*, std::string> names_by_model;
 std::deque<starpu_perfmodel> models;
 
@@ -27,7 +27,7 @@ std::string lower_case(std::string text) {
   return text;
 }
 
-/// The concatenated names that the program has given to a codelet, its model and its task.
+/// The names that the program has given to a task, its codelet and its model, concatenated.
 std::string names_of(const starpu_task& task) {
   std::string names;
   const auto* model = task.cl->model;
@@ -44,7 +44,7 @@ double bytes_of(starpu_task* task) {
   return bytes;
 }
 
-/// The times of a codelet whose name the names contain; null: none in the table.
+/// The times of a codelet whose name occurs in `names`; null if the table has none.
 const detail::CostCurve* find(const std::map<std::string, detail::CostCurve>& table, const std::string& names) {
   const detail::CostCurve* found = nullptr;
   std::size_t longest = 0;
@@ -54,7 +54,7 @@ const detail::CostCurve* find(const std::map<std::string, detail::CostCurve>& ta
   return found;
 }
 
-/// The tile operation that the names contain, for example `potrf` in `chol_model_potrf`; otherwise `gemm`.
+/// The tile operation whose name occurs in `names`, for example `potrf` in `chol_model_potrf`; otherwise `gemm`.
 std::string operation_in(const std::string& names, const simulation::GpuKind& kind) {
   std::string operation = "gemm";
   for (const auto& [name, curve] : kind.kernels)

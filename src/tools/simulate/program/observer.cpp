@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// libtessera_observer.so is loaded before a program that tessera-simulate runs. It replaces three functions of StarPU.
-// Once StarPU has started, it begins to count; each submitted task gets a duration; before StarPU stops, the result is
-// sent to tessera-simulate.
+// libtessera_observer.so is loaded before a program that tessera-simulate runs. It replaces three functions of StarPU,
+// in order to start counting when StarPU has started, to give each submitted task a duration, and to send the result to
+// tessera-simulate before StarPU stops.
 #include <dlfcn.h>
 #include <starpu.h>
 #include <sys/socket.h>
@@ -86,20 +86,20 @@ void send(const simulate::Outcome& outcome) {
   const auto text = nlohmann::json(outcome).dump();
   const auto written = write(simulate::hand_over, text.data(), text.size());
   if (written != static_cast<ssize_t>(text.size())) throw std::runtime_error("the result cannot be written");
-  // tessera-simulate reads to the end of the stream, which would not come as long as a process that the program leaves
-  // behind has the socket.
+  // tessera-simulate reads until the stream ends. The stream would not end while a process that the program has left
+  // behind holds the socket.
   shutdown(simulate::hand_over, SHUT_RDWR);
 }
 
-/// Sends it only once, because a program may start StarPU again.
+/// Sends the result. Does so only once, because a program may start StarPU again.
 void send_outcome() {
   if (!observation) return;
   send(outcome());
   observation.reset();
 }
 
-/// Ends the program if its StarPU is not a simulating one: it would find no GPU, without a message.
-/// @param of_starpu  one of its functions
+/// Ends the program unless its StarPU simulates. Another StarPU would silently find no GPU.
+/// @param of_starpu  one of StarPU's functions
 void require_simulation(void* of_starpu) {
   Dl_info info{};
   if (!simulate::ordered_type() || dladdr(of_starpu, &info) == 0) return;

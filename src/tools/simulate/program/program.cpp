@@ -42,7 +42,7 @@ void put_program_environment(const Run& run) {
   const auto libraries = library_folder();
   const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
   put("STARPU_SCHED", run.policy);
-  // Other policies are StarPU's, or those of --policy-library, which already is in this variable.
+  // Other policies are in StarPU, or in the library of --policy-library, which this variable already names.
   if (run.policy == "tessera") put("STARPU_SCHED_LIB", libraries / TESSERA_SCHED);
   put("STARPU_NCUDA", std::to_string(run.gpus));
   put("STARPU_NCPU", std::to_string(run.cpus));
@@ -57,7 +57,8 @@ void put_program_environment(const Run& run) {
 void become_program(const Options& options, const Run& run, const Scratch& scratch, int result) {
   put_environment(options, scratch);
   put_program_environment(run);
-  // Without the close-on-exec flag. dup2 would leave the flag if both descriptors were the same.
+  // The descriptor must stay open in the program. dup2 would keep the close-on-exec flag if both descriptors were the
+  // same.
   if ((result == hand_over ? fcntl(result, F_SETFD, 0) : dup2(result, hand_over)) < 0)
     fail(fmt::format("cannot pass descriptor {} to the program: {}", hand_over, std::strerror(errno)), false, result);
   auto words = options.program;

@@ -5,7 +5,7 @@
 
 namespace tessera::simulate {
 
-/// Turns this process into the program of `--program`, which writes its Outcome as JSON to `result`.
+/// Replaces this process by the program of `--program`, which writes its Outcome as JSON to `result`.
 [[noreturn]] void become_program(const Options& options, const Run& run, const Scratch& scratch, int result);
 
 }  // namespace tessera::simulate

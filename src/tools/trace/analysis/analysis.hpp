@@ -33,7 +33,7 @@ struct Gap {
   Shares parts;  ///< computing is 0
   Cause cause = Cause::Overhead;
   int next = none;             ///< the task that ended the gap
-  int waited_task = none;      ///< Dependency: the one of these tasks that ended last
+  int waited_task = none;      ///< Dependency: the last of these tasks to end
   int waited_transfer = none;  ///< Data: the transfer that ended last
   std::string text;            ///< a sentence for the report
 };

@@ -21,7 +21,7 @@ double longest_chain(const Lookups& lookups) {
 namespace {
 
 /// The highest observed rate of a link: in one transfer, or in consecutive transfers without a pause. Small transfers
-/// are left out, because their times are dominated by the events' times.
+/// are left out, because the recorded times are not accurate enough for them.
 double largest_rate(const Lookups& lookups, int from, int to) {
   constexpr double small = 1e6;
   double largest = 0, begin = 0, until = -1, carried = 0;

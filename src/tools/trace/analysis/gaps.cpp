@@ -56,7 +56,7 @@ Gap gap_at_end(const Lookups& lookups, int worker, double begin, const std::vect
   return gap;
 }
 
-/// For each kind of worker: whether its gaps are listed among the longest.
+/// For each kind of worker, whether the list of longest gaps includes it.
 std::array<bool, 2> kinds_that_count(const Lookups& lookups) {
   double flops[2] = {}, seconds[2] = {};
   for (const auto& task : lookups.run.tasks)

@@ -16,7 +16,7 @@ struct Gaps {
 Gaps find_gaps(const Lookups& lookups, std::size_t most);
 
 /// Describes the gap in a sentence.
-/// @param ready  the number of ready tasks, with all changes
+/// @param ready  every change of the number of ready tasks
 std::string explain(const Lookups& lookups, const Series& ready, const Gap& gap);
 
 }  // namespace tessera::trace

@@ -22,18 +22,19 @@ class Lookups {
   static bool lasts(const Access& access) { return !access.scratch && access.tile != none; }
   bool started(const Task& task) const { return task.worker != none && task.start < run.span; }
   bool on_gpu(const Task& task) const { return started(task) && run.workers[task.worker].kind == Kind::Gpu; }
-  /// Times after the end of the trace are cut off.
+  /// Limits times to the recorded span.
   double start(const Task& task) const { return std::clamp(task.start, 0.0, run.span); }
   double end(const Task& task) const { return std::clamp(task.end, start(task), run.span); }
   double start(const Transfer& transfer) const { return std::clamp(transfer.start, 0.0, run.span); }
   double end(const Transfer& transfer) const { return std::clamp(transfer.end, start(transfer), run.span); }
   double submitted(const Task& task) const { return std::clamp(task.submitted, 0.0, start(task)); }
-  /// The time recorded by StarPU, but at most the start.
+  /// When StarPU recorded the task as ready, but not after its start.
   double ready(const Task& task) const { return std::clamp(std::max(task.submitted, task.ready), 0.0, start(task)); }
-  /// The time when the task was submitted, all its dependencies had ended, and no other task had exclusive access to
-  /// its tiles. StarPU marks it as ready later.
+  /// When the task was submitted, all its dependencies had ended, and no other task had exclusive access to its tiles.
+  /// StarPU records the task as ready later.
   double unblocked(const Task& task) const;
-  /// The task that ended last among its dependencies and those that excluded it, if it had been submitted by then.
+  /// The task that ended last among the dependencies and the tasks that excluded this one, or `none` if this task had
+  /// not been submitted by then.
   int made_ready_by(const Task& task) const;
 
   /// Tasks of a worker in the order of their starts.

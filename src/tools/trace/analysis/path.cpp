@@ -95,7 +95,7 @@ class Walk {
     return task(lookups_.workers.last(worker, time + Lookups::tolerance, [&](int i) { return !task_seen_[i]; }));
   }
 
-  /// The task that a worker ran at a time, or its last one before.
+  /// The task that a worker ran at a given time, or else its last task before that time.
   Cause under_way(int worker, double time) const {
     const auto tasks = lookups_.tasks_of(worker);
     const auto after = std::ranges::upper_bound(tasks, time, {}, [&](int i) { return lookups_.start(run_.tasks[i]); });
@@ -131,7 +131,8 @@ class Walk {
     const auto arrived = transfer(lookups_.arrivals.last(lookups_.at(moved.from, moved.tile), until, unseen));
     const int wanted_by = lookups_.use_of(index).task;
     if (wanted_by == none) {
-      // Without a cause right before it, the program probably asked for it when it had an earlier result.
+      // Without a cause right before it, the program probably requested the transfer when an earlier result had
+      // arrived.
       const auto cause = latest({link, written, arrived});
       return cause.time >= start - pause ? cause : latest({cause, transfer(lookups_.results.last(0, until, unseen))});
     }
@@ -140,8 +141,8 @@ class Walk {
                                lookups_.unblocked(wanted) <= until
                                    ? ready(wanted_by)
                                    : Cause{What::Submission, wanted_by, std::min(lookups_.submitted(wanted), start)}});
-    // Otherwise the transfer was requested when the worker started another task: StarPU then fetches the tiles of a
-    // later one.
+    // Otherwise the transfer was requested when the worker started another task, because StarPU then fetches the tiles
+    // of a later task.
     return cause.time >= start - pause ? cause : latest({cause, under_way(wanted.worker, start)});
   }
 
@@ -158,7 +159,7 @@ class Walk {
 
   const Lookups& lookups_;
   const Run& run_;
-  double now_;  ///< the time after this is accounted for
+  double now_;  ///< everything after this time is accounted for
   std::vector<bool> task_seen_, transfer_seen_;
   std::vector<int> last_before_;  ///< for each task, the task that ended last among those submitted before it
   Followed followed_;

@@ -28,7 +28,7 @@ namespace {
 
 using ByOperand = std::map<char, OperandTraffic>;
 
-/// Adds the compulsory bytes: what must enter the GPUs as a whole, and what must leave them.
+/// Adds the compulsory bytes: the total that must enter the GPUs, and the total that must leave them.
 void add_least(ByOperand& operands, const Lookups& lookups) {
   const auto& run = lookups.run;
   struct Seen {

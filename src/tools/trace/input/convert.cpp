@@ -95,11 +95,11 @@ struct Outputs {
 
 /// Seconds of a core after which a conversion is stopped: StarPU may loop forever on a damaged file.
 rlim_t seconds_for(const fs::path& trace) {
-  constexpr rlim_t least = 20, bytes_per_second = 100'000;  // sound files need far less
+  constexpr rlim_t least = 20, bytes_per_second = 100'000;  // intact files need far less
   return least + fs::file_size(trace) / bytes_per_second;
 }
 
-/// Runs in a child process, because a failed assertion in StarPU ends the process.
+/// Converts the trace. Call this in a child process, because a failed assertion in StarPU ends the process.
 [[noreturn]] void let_starpu_convert(const fs::path& trace, const Outputs& outputs) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);  // without the parent, nobody reads the output
   const rlimit no_core{0, 0}, enough{seconds_for(trace), seconds_for(trace)};
@@ -118,7 +118,7 @@ rlim_t seconds_for(const fs::path& trace) {
   replace(options.tasks_path, outputs.tasks.name());
   replace(options.data_path, outputs.data.name());
   replace(options.sched_tasks_path, outputs.pushes.name());
-  replace(options.anim_path, strdup("/dev/null"));  // StarPU would write this one through a null pointer
+  replace(options.anim_path, strdup("/dev/null"));  // without a name, StarPU would write through a null pointer
   for (auto* path : {&options.dag_path, &options.comms_path, &options.number_events_path, &options.papi_path,
                      &options.states_path, &options.distrib_time_path, &options.activity_path})
     replace(*path, nullptr);

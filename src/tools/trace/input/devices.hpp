@@ -7,9 +7,9 @@
 
 namespace tessera::trace {
 
-/// Fills in `nodes` and `workers`. Their names come from Tessera's description of the run or, without one, from the
-/// kind of device.
-/// @param workers  least number of workers: the beginning of a trace may be lost
+/// Fills in `nodes` and `workers`. Names come from Tessera's description of the run or, without one, from the kind of
+/// device.
+/// @param workers  minimum number of workers: the beginning of the trace, which lists them, may be lost
 void add_devices(Run& run, const PajeTrace& trace, const RunJson& run_json, int workers);
 
 }  // namespace tessera::trace

@@ -9,7 +9,7 @@
 /// Parsing lines of text.
 namespace tessera::trace {
 
-/// The whole of `text` as a number.
+/// Parses the whole text as a number; empty on failure.
 /// @param format  as for std::from_chars, e.g. the base of an integer
 template <typename Number>
 std::optional<Number> number(std::string_view text, auto... format) {
@@ -19,8 +19,8 @@ std::optional<Number> number(std::string_view text, auto... format) {
   return value;
 }
 
-/// The number of a worker or a memory node. A number beyond StarPU's limits indicates damage, and must not become the
-/// size of a list.
+/// Parses the number of a worker or a memory node; empty on failure. A number beyond StarPU's limits comes from damage,
+/// and must not become the size of a list.
 inline std::optional<int> place(std::string_view text) {
   constexpr int most = 1 << 12;
   const auto value = number<int>(text);

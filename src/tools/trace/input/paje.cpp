@@ -134,7 +134,7 @@ class Reader {
     const auto kind = std::ranges::find(kinds, (*this)[Type]);
     if (kind == kinds.end() || definition_->column[Handle] < 0) return;
     const auto [known, is_new] = open_.try_emplace(std::string((*this)[Key]), trace_.transfers.size());
-    if (!is_new) return;  // StarPU repeats the start of a transfer without an end, at time 0
+    if (!is_new) return;  // StarPU repeats the start of a transfer that never ends, at time 0
     PajeTrace::Transfer transfer;
     transfer.kind = *kind;
     transfer.from = node(StartContainer);
@@ -166,7 +166,7 @@ class Reader {
     else if (type == "prog_event" && (*this)[Value] == "fxt_stop_flush") trace_.flushing += time();
   }
 
-  /// A state of a memory manager; "W" frees a full memory. States are nested.
+  /// Begins a state of a memory manager. "W" means that StarPU frees a full memory. States may be nested.
   void push_state() {
     if ((*this)[Type] == "MS") states_[node(Container)].push_back((*this)[Value] == "W");
   }
@@ -194,8 +194,8 @@ class Reader {
     }
   }
 
-  /// The colour of a codelet. StarPU writes colours set by the program as three numbers from 0 to 255, and its own ones
-  /// from 0 to 1, as Paje defines them.
+  /// The colour of a codelet. StarPU writes colours chosen by the program as three numbers from 0 to 255, and its own
+  /// colours as numbers from 0 to 1, as Paje defines them.
   void define_value() {
     if ((*this)[Type] != "WS") return;
     std::vector<std::string_view> parts;

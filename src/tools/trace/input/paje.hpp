@@ -17,7 +17,7 @@ struct PajeTrace {
     int number = 0;      ///< number of the device among those of its kind
     int node = 0;
   };
-  /// From one node to another.
+  /// A copy from one node to another.
   struct Transfer {
     std::string_view kind;  ///< F: fetch, TF: prefetch for a task, PF: prefetch, IF: copy while the link is idle
     int from = -1, to = -1;

@@ -96,7 +96,7 @@ const PajeLines::Kind* PajeLines::kind_of(std::string_view line) const {
   return trace::number<double>(line.substr(begin, end - begin)) ? &known->second : nullptr;
 }
 
-/// Surplus columns belong to the name.
+/// Joins surplus columns to the name, to which they belong.
 void PajeLines::repair(const Kind& kind) {
   const std::string_view line = line_;
   std::vector<std::size_t> tabs;

@@ -30,7 +30,7 @@ class PajeLines {
   struct Kind {
     enum class Name { None, Once, Twice } name = Name::None;
     std::size_t columns = 1;  ///< including the event's number
-    std::size_t place = 0;    ///< of the name; 0: not among the columns
+    std::size_t place = 0;    ///< column of the name; 0: it has none
     bool timed = false;       ///< the first column after the number is the time
   };
 
@@ -44,7 +44,7 @@ class PajeLines {
   std::string line_, ahead_;
   std::size_t number_ = 0, read_ = 0;
   bool has_ahead_ = false, defining_ = true;
-  const Kind* kind_ahead_ = nullptr;  ///< of the line ahead
+  const Kind* kind_ahead_ = nullptr;  ///< kind of the line ahead
   std::string event_, name_column_;
   std::unordered_map<std::string, Kind> kinds_;
   std::vector<std::string_view> words_;

@@ -52,7 +52,7 @@ class Builder {
  private:
   static bool ran(const RecordedTask& task) { return task.worker >= 0 && task.start >= 0; }
 
-  /// Chooses the program's tasks that ran. If the trace is truncated, tasks that had not started are included.
+  /// Selects the program's tasks that ran. If the trace is truncated, includes tasks that had not started.
   void choose_tasks() {
     for (const auto& task : tasks_) {
       by_job_.emplace(task.job, &task);
@@ -102,13 +102,13 @@ class Builder {
     auto& tile = tiles_[index];
     const Access access{index, tile.operand, buffer.read, buffer.write, buffer.scratch};
     if (buffer.bytes > 0)
-      tile.bytes = buffer.bytes;  // the size at registration does not consider copies of a part of the tile
+      tile.bytes = buffer.bytes;  // excludes copies of a part of the tile, unlike the size at registration
     if (access.write && !access.scratch && task.row == none && task.output == '-')
       task.output = access.operand, task.row = tile.row, task.column = tile.column;
     task.accesses.push_back(access);
   }
 
-  /// Adds the dependencies. Those through tasks that are not shown lead to the tasks before these.
+  /// Adds the dependencies. A dependency on a task that is not shown is replaced by the dependencies of that task.
   void add_dependencies(Task& task, const RecordedTask& recorded) {
     constexpr std::size_t enough = 4096;  // limits the search in programs that wait for all data again and again
     std::unordered_set<long> seen{recorded.job};
@@ -124,7 +124,7 @@ class Builder {
     std::ranges::sort(task.after);
   }
 
-  /// The task is ready when the scheduler receives it or, if that is not recorded, when its dependencies have ended.
+  /// A task is ready when the scheduler receives it or, if that was not recorded, when its dependencies have ended.
   void add_readiness(Task& task) const {
     task.ready = task.submitted;
     if (const auto pushed = pushes_.find(task.job); pushed != pushes_.end()) {

@@ -126,8 +126,9 @@ void for_each_record(const fs::path& file, const std::function<void(const Record
   if (!record.empty()) use(record);
 }
 
-/// Tasks that StarPU submits itself have no place in the order of submission. Wrappers that run once on each worker
-/// have neither a name nor data; the tasks of a codelet without a name have data.
+/// Whether the program submitted the task. Tasks that StarPU submits have no place in the order of submission, except
+/// for wrappers that run once on each worker. These have neither a name nor data, whereas a program's task has at least
+/// data.
 bool of_the_program(const Record& record) {
   return record.as<long>("SubmitOrder", 0) > 0 && (record.name() != "unknown" || !record["Handles"].empty());
 }

@@ -13,7 +13,7 @@ Tile described_by(const RecordedData& data) {
   Tile tile;
   tile.bytes = data.bytes;
   tile.temporary = data.temporary;
-  // Tessera names tiles after their matrix: A, B or C. Outputs rely on a letter.
+  // Tessera names tiles after their matrix: A, B or C. The outputs require a letter.
   if (data.name.size() == 1 && is_letter(data.name[0])) tile.operand = data.name[0];
   if (data.coordinates.size() >= 2) tile.row = data.coordinates[0], tile.column = data.coordinates[1];
   return tile;

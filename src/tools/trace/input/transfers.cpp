@@ -24,8 +24,8 @@ class Uses {
 
   bool any(int tile) const { return by_tile_.contains(tile); }
 
-  /// The operand letter of a transferred tile: for a result that is written back, that of the last task that wrote it;
-  /// else that of the next task that uses it on the destination.
+  /// The operand letter of a transferred tile. For a result that is written back, the letter in the last task that
+  /// wrote it; otherwise the letter in the next task that uses the tile at the destination.
   char what_for(const Transfer& transfer, bool to_host) const {
     const auto known = by_tile_.find(transfer.tile);
     if (known == by_tile_.end()) return '-';
@@ -55,7 +55,7 @@ Transfer::Reason reason_of(const PajeTrace::Transfer& transfer, bool to_host) {
   return transfer.kind == "F" ? Transfer::Reason::Fetch : Transfer::Reason::Prefetch;
 }
 
-/// Computes when each transfer had its link. StarPU records when a copy is requested and when it ends, and a link
+/// Computes when each transfer occupied its link. StarPU records when a copy is requested and when it ends, and a link
 /// processes its requests one after another.
 void queue_on_links(std::vector<Transfer>& transfers) {
   std::ranges::stable_sort(transfers, {}, &Transfer::end);

@@ -7,7 +7,7 @@
 
 namespace tessera::trace {
 
-/// Fills in `transfers`: transfers of tiles that the tasks use, and all others after the first submission.
+/// Fills in `transfers`: all transfers of tiles that tasks use, and all other transfers after the first submission.
 /// @pre  `run` has its workers, nodes and tasks, with the times of the trace
 void add_transfers(Run& run, const PajeTrace& trace, Tiles& tiles);
 

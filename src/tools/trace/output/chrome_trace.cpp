@@ -67,7 +67,7 @@ class Events {
 };
 
 enum Process { Workers = 1, Links, Counts };
-constexpr int rows_at_most = 1000;  ///< of a worker or link; determines the numbers of their rows
+constexpr int rows_at_most = 1000;  ///< maximum for a worker or link; the numbering of rows depends on it
 
 std::string with_number(const std::string& name, int row) {
   return row == 0 ? name : fmt::format("{} ({})", name, row + 1);

@@ -14,7 +14,7 @@
 
 namespace tessera::trace {
 
-/// In points, from the upper left corner of the page.
+/// A rectangle [points]. The origin is the upper left corner of the page.
 struct Box {
   double x = 0, y = 0, width = 0, height = 0;
 };
@@ -73,7 +73,7 @@ class Canvas {
     return extents.x_advance;
   }
 
-  /// @param y  of the baseline
+  /// @param y  the baseline
   void text(std::string_view words, double x, double y, Align align = Align::Left) {
     const auto text = as_utf8(words);
     if (align != Align::Left) x -= width_of(text) / (align == Align::Middle ? 2 : 1);
@@ -94,7 +94,7 @@ class Canvas {
     this->text(text, x, y);
   }
 
-  /// Boxes and lines are collected until fill() or stroke().
+  /// Adds a box to the path, which fill() or stroke() draws.
   void box(const Box& box) { cairo_rectangle(cairo_, box.x, box.y, box.width, box.height); }
   void line(double x0, double y0, double x1, double y1) {
     cairo_move_to(cairo_, x0, y0);

@@ -13,7 +13,7 @@ struct Entry {
   enum class Shape { Filled, Outlined } shape = Shape::Filled;
 };
 
-/// An upper bound of the width: text is only measured when it is drawn.
+/// An upper bound of an entry's width, because text is measured only when it is drawn.
 double room_of(const Entry& entry) { return 20 + 0.7 * Canvas::small * static_cast<double>(entry.name.size()); }
 
 /// Entries for everything in the chart, in the order of the run.

@@ -22,7 +22,7 @@ void follow(const Curve& curve, Corner corner) {
   }
 }
 
-/// Adds the line up to the end of the panel to the path.
+/// Adds the line of a curve to the path, up to the end of the panel.
 /// @param scale  points per unit of the value
 void trace_line(Canvas& canvas, const Curve& curve, const Panel& panel, double scale) {
   const double bottom = panel.bottom();

@@ -18,7 +18,7 @@ struct Curve {
   std::vector<double> x, value;  ///< points from the left; values on the panel's scale
 };
 
-/// The area of some curves, from `left` to `right` on a common axis.
+/// The area of one or more curves, from `left` to `right` on a common axis.
 struct Panel {
   double top = 0, height = 0, left = 0, right = 0;
   double bottom() const { return top + height; }

@@ -45,7 +45,7 @@ std::vector<Row> worker_rows(const Explained& explained) {
 
   std::vector<Row> result;
   for (std::size_t w = 0; w < tasks.size(); ++w) {
-    if (tasks[w].empty() && run.workers[w].kind != Kind::Gpu) continue;  // the summary counts them
+    if (tasks[w].empty() && run.workers[w].kind != Kind::Gpu) continue;  // the summary counts idle cores
     auto& row = result.emplace_back();
     row.name = run.workers[w].name;
     row.workers = {static_cast<int>(w)};

@@ -139,7 +139,7 @@ void define_values(Paje& paje, const Run& run) {
   paje.variable("Speed", "Tflop/s"), paje.variable("Rate", "GB/s");
 }
 
-/// A row for each memory: the bytes in use, and arrivals. The arrows connect these rows, where they do not cover tasks.
+/// Adds a row for each memory, with the bytes in use and arrivals. Arrows between these rows cover no tasks.
 void add_memories(Paje& paje, const Lookups& lookups) {
   const auto& run = lookups.run;
   std::vector<std::vector<std::pair<double, double>>> changes(run.nodes.size());

@@ -24,7 +24,7 @@ cairo_status_t write(void* stream, const unsigned char* bytes, unsigned count) {
   return output ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
 }
 
-/// A stream that failed reports a better reason when the file is committed.
+/// Throws if cairo failed. Ignores failed writes, because committing the file reports a better reason.
 void check(cairo_status_t status, const std::filesystem::path& file) {
   if (status == CAIRO_STATUS_SUCCESS || status == CAIRO_STATUS_WRITE_ERROR) return;
   throw RuntimeError(file.string() + " cannot be written: " + cairo_status_to_string(status));

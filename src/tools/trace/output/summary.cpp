@@ -21,7 +21,7 @@ std::string speed(const Explained& explained) {
   return text;
 }
 
-/// Workers without tasks are only counted, for example the cores beside GPUs.
+/// Describes the workers. Workers without tasks are only counted, such as idle cores in a run with GPUs.
 std::string workers(const Explained& explained) {
   const auto& run = explained.run;
   const auto& analysis = explained.analysis;

@@ -108,7 +108,7 @@ class Story {
     run_.tasks.push_back(std::move(task));
   }
 
-  /// Returns when the tile arrives at the node. It comes from another GPU if one has it, but only every second time.
+  /// Returns when the tile arrives at the node. Every second time, the tile comes from another GPU if one has it.
   double arrival(int tile, char operand, int node, double asked) {
     auto& copies = copies_[tile];
     if (const auto here = copies.find(node); here != copies.end()) return here->second;
@@ -143,7 +143,7 @@ class Story {
   Run run_;
   std::vector<double> free_;
   std::map<std::tuple<char, int, int>, int> tiles_;
-  std::map<int, std::map<int, double>> copies_;  ///< by tile and node: since when
+  std::map<int, std::map<int, double>> copies_;  ///< by tile and node: when the copy arrived
   std::map<int, int> writers_;
   std::map<std::pair<int, int>, double> links_;
 };

@@ -43,7 +43,7 @@ function groupBy(rows, count) {
 
 const mostLanes = 4;
 
-/** Puts each transfer of a link on the first lane that is free, or on the one that is free first: transfers may overlap. */
+/** Puts each transfer of a link on the first free lane, or else on the lane that becomes free first, since transfers may overlap. */
 function lanesOf(items, starts, ends, colours) {
   const lanes = [], free = [];
   for (const i of items) {

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "columns.hpp"
+
+namespace tessera::detail {
+
+/// The memory of this process's GPUs, which other processes of the node read, and this process's copies from theirs.
+/// Only one thread may use an object at a time.
+class PeerMemory {
+ public:
+  /// Names memory to the other processes of the node. Plain bytes, sent as they are.
+  struct Name {
+    std::array<unsigned char, 64> allocation;
+    std::uint64_t offset;
+  };
+  /// A value in the memory of a GPU, to find out who can read it.
+  struct Sample {
+    Name name;
+    std::uint64_t value;
+  };
+
+  PeerMemory() = default;
+  /// @pre  all copies have ended
+  virtual ~PeerMemory() = default;
+  PeerMemory(const PeerMemory&) = delete;
+  PeerMemory& operator=(const PeerMemory&) = delete;
+
+  /// StarPU's numbers of these memories.
+  virtual const std::vector<unsigned>& nodes() const noexcept = 0;
+  /// One sample in each of them. They stay until the end of this object.
+  virtual std::vector<Sample> samples() = 0;
+  /// Whether all GPUs of this process can read the sample of another process.
+  virtual bool can_read(const Sample& theirs) = 0;
+
+  /// Names a tile of this process. Its memory is not returned to the driver before the session ends.
+  /// @throws RuntimeError if other processes cannot open it
+  virtual Name name(unsigned node, std::uintptr_t tile) = 0;
+  /// Starts to copy columns of another process's tile.
+  /// @param from    the shape of the columns; the address does not matter
+  /// @param target  in the memory `node` of this process, with the shape of `from`
+  /// @param what    identifies the copy
+  /// @throws RuntimeError if this process cannot open the memory
+  virtual void start(const Name& theirs, const Columns& from, unsigned node, const Columns& target, void* what) = 0;
+  /// Identifies a copy that has ended, once; null if there is none.
+  /// @throws RuntimeError if a copy has failed
+  virtual void* next_ended() = 0;
+};
+
+/// Makes the object for the GPUs of this process's session; null if processes cannot share their memory. Tests replace
+/// this function to have no need of GPUs.
+extern std::unique_ptr<PeerMemory> (*make_peer_memory)();
+
+}  // namespace tessera::detail

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "peers.hpp"
+
+#include <starpu.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include <tessera/error.hpp>
+
+#include "distributed/remote_memory.hpp"
+
+namespace tessera::test {
+
+namespace {
+
+class HostPeers final : public detail::PeerMemory {
+ public:
+  HostPeers() {
+    for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
+      if (node != STARPU_MAIN_RAM) nodes_.push_back(node);
+  }
+  const std::vector<unsigned>& nodes() const noexcept override { return nodes_; }
+  std::vector<Sample> samples() override {
+    return {nodes_.size(), Sample{name(0, reinterpret_cast<std::uintptr_t>(&value_)), value_}};
+  }
+  bool can_read(const Sample& theirs) override {
+    std::uint64_t value = 0;
+    const detail::Columns one{0, sizeof(value), sizeof(value), 1};
+    auto to = one;
+    to.address = reinterpret_cast<std::uintptr_t>(&value);
+    read(theirs.name, one, to);
+    return value == theirs.value;
+  }
+  Name name(unsigned /*node*/, std::uintptr_t tile) override {
+    Name name{{}, tile};
+    const auto process = getpid();
+    std::memcpy(name.allocation.data(), &process, sizeof(process));
+    return name;
+  }
+  void start(const Name& theirs, const detail::Columns& from, unsigned /*node*/, const detail::Columns& target,
+             void* what) override {
+    started_.push_back({theirs, from, target, what});
+  }
+  void* next_ended() override {
+    if (started_.empty() || ++calls_ % 3 != 0) return nullptr;
+    const auto copy = started_.back();  // not the first one
+    started_.pop_back();
+    read(copy.theirs, copy.from, copy.target);
+    return copy.what;
+  }
+
+ private:
+  struct Copy {
+    Name theirs;
+    detail::Columns from, target;
+    void* what;
+  };
+  static void read(const Name& theirs, detail::Columns from, const detail::Columns& target) {
+    pid_t process = 0;
+    std::memcpy(&process, theirs.allocation.data(), sizeof(process));
+    from.address = theirs.offset;
+    if (detail::read_columns(process, from, target) != 0) throw RuntimeError("the tile cannot be read");
+  }
+
+  std::vector<unsigned> nodes_;
+  std::uint64_t value_ = 0x7e55e4a0 + static_cast<std::uint64_t>(getpid());
+  std::vector<Copy> started_;
+  int calls_ = 0;
+};
+
+int copies = 0;
+
+class CountedPeers final : public detail::PeerMemory {
+ public:
+  explicit CountedPeers(std::unique_ptr<detail::PeerMemory> peers) : peers_(std::move(peers)) {}
+  const std::vector<unsigned>& nodes() const noexcept override { return peers_->nodes(); }
+  std::vector<Sample> samples() override { return peers_->samples(); }
+  bool can_read(const Sample& theirs) override { return peers_->can_read(theirs); }
+  Name name(unsigned node, std::uintptr_t tile) override { return peers_->name(node, tile); }
+  void start(const Name& theirs, const detail::Columns& from, unsigned node, const detail::Columns& target,
+             void* what) override {
+    peers_->start(theirs, from, node, target, what);
+  }
+  void* next_ended() override {
+    auto* const what = peers_->next_ended();
+    if (what != nullptr) copies++;
+    return what;
+  }
+
+ private:
+  std::unique_ptr<detail::PeerMemory> peers_;
+};
+
+}  // namespace
+
+std::unique_ptr<detail::PeerMemory> make_host_peers() { return std::make_unique<HostPeers>(); }
+
+void count_peer_copies() {
+  static auto* const make = detail::make_peer_memory;
+  detail::make_peer_memory = []() -> std::unique_ptr<detail::PeerMemory> {
+    auto peers = make();
+    return peers ? std::make_unique<CountedPeers>(std::move(peers)) : nullptr;
+  };
+}
+int peer_copies() { return copies; }
+
+}  // namespace tessera::test
