@@ -92,6 +92,9 @@ inline std::string text_of(const SwapColumnsArgs& a) { return words(a.distance, 
 inline std::string text_of(const ReflectorArgs& a) { return words(a.first); }
 inline std::string text_of(const ClearRowsArgs& a) { return words(a.first); }
 inline std::string text_of(const LarfbArgs& a) { return words(a.first, a.side, a.adjoint); }
+inline std::string text_of(const GeqrfBesideUpdatesArgs& a) {
+  return text_of(a.panel) + text_of(a.update) + words(a.columns);
+}
 inline std::string text_of(const OutcomeArgs& /*a*/) { return {}; }
 inline std::string text_of(const InspectArgs& /*a*/) { return {}; }
 inline std::string text_of(const ScaleArgs& a) {

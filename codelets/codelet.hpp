@@ -419,6 +419,17 @@ struct LarfbArgs {
 };
 starpu_codelet& larfb(char type);
 
+/// Factorizes a panel while an earlier panel updates others. If the GPU has no memory for the second stream, it does
+/// one after the other. Buffers: those of `geqrf` for the panel; of the earlier panel, the panel with V and its block
+/// (read); then the `columns` others. Only on GPUs.
+struct GeqrfBesideUpdatesArgs {
+  Work work;
+  ReflectorArgs panel;
+  LarfbArgs update;
+  int columns;
+};
+starpu_codelet& geqrf_beside_updates(char type);
+
 /// A panel A ← its columns of Q = H₁ ⋯ Hₖ, whose rows above `first` are zero. Buffers: A, block (read).
 starpu_codelet& ungqr(char type);
 

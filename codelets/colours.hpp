@@ -48,6 +48,7 @@ inline constexpr OperationColour operation_colours[] = {
     {"split_panel", 0x999933},
     {"swap_columns", 0x999933},
     {"geqrf", 0xddcc77},
+    {"geqrf_beside_updates", 0xddcc77},
     {"larft", 0x882255},
     {"larfb", 0x4477aa},
     {"ungqr", 0xddcc77},

@@ -4,57 +4,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "machine/gpu.hpp"
 #include "panel_ops.hpp"
 #include "panel_sweeps.hpp"
+#include "panel_times.hpp"
 
 /// LU factorization with partial pivoting, in panels. A step changes only the last tiles of a panel.
 namespace tessera::algorithms {
-
-/// Estimates how long the factorization of a panel and simultaneous updates take.
-template <typename Sink>
-class PanelTimes {
- public:
-  explicit PanelTimes(const PanelOps<Sink>& to)
-      : to_(to), memory_(to.machine().gpu_memory),
-        beside_(to.are_owned() && to.machine().has_cuda() && gpu::factorizes_beside_products()) {}
-
-  /// The panels before `end` that panel k updates on the GPU of panel `next` while that GPU factorizes panel `next`.
-  /// Their number is limited by the duration of the factorization on an H100 (see device_lanes.hpp) and by half of the
-  /// GPU's memory. Measured times are not used, because the same call on the same GPUs must give the same result.
-  std::vector<Index> panels_beside(Index k, Index next, Index end) const {
-    constexpr double rate = 40e12;     // of products during a factorization [flop/s]
-    constexpr double shortest = 1e-4;  // update [s], because of the time to launch its kernels
-    constexpr double of_memory = 0.5;
-    std::vector<Index> panels;
-    if (!beside_) return panels;
-    const double seconds = seconds_of(next), memory = of_memory * memory_;
-    double filled = 0, bytes = 2 * to_.bytes(k);
-    for (Index j = next + to_.gpus(); j < end && filled < seconds; j += to_.gpus()) {
-      const double update = std::max(to_.update_flops(k, j) / rate, shortest);
-      bytes += to_.bytes(j);
-      if ((filled > 0 && filled + update / 2 > seconds) || (memory > 0 && bytes > memory)) break;
-      filled += update;
-      panels.push_back(j);
-    }
-    return panels;
-  }
-  /// How long an H100 takes to factorize panel k while it also computes products [s].
-  double seconds_of(Index k) const {
-    constexpr double of_column = 5e-6, of_byte = 1.6e-11;
-    return to_.columns(k) * (of_column + of_byte * to_.rows_from(k) * to_.element_size());
-  }
-  /// The number of panels that have arrived after a given time [s] if each GPU has its own link.
-  Index arrived(double seconds) const {
-    constexpr double rate = 5e10;  // of the link of an H100 [B/s]
-    return std::min(to_.panels(), static_cast<Index>(seconds * rate / to_.bytes(0)) * to_.gpus());
-  }
-
- private:
-  const PanelOps<Sink>& to_;
-  double memory_;
-  bool beside_;
-};
 
 /// If panel k ends a row of tiles, applies the row exchanges to all earlier panels. This row of tiles is then final and
 /// is written back.
@@ -73,7 +28,7 @@ void finish_rows(PanelOps<Sink>& to, Index k) {
 /// next panel is factorized.
 template <typename Sink>
 void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
-  const PanelTimes<Sink> times(to);
+  const PanelTimes times(to);
   const Index all = to.panels(), pivoted = to.pivoted(), first_ones = first_panels(to, pivoted);
   std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
   std::vector<Index> updates(inverses.size());  // number of updates that each panel has received

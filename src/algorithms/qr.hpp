@@ -2,14 +2,17 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
+#include <vector>
 
 #include <tessera/matrix.hpp>
 
 #include "codelets/codelet.hpp"
 #include "common/of_type.hpp"
+#include "machine/machine.hpp"
 #include "panel_sweeps.hpp"
+#include "panel_times.hpp"
 #include "reflector_tiles.hpp"
-#include "runtime/session.hpp"
 #include "tile/ops.hpp"
 
 /// QR factorization in panels of full height, with one tile per panel, and operations with its reflectors.
@@ -24,12 +27,17 @@ class QrOps {
   /// @param A     as stored, in panels
   /// @param gpus  that own its panels in turn, if the session assigns owners
   QrOps(const detail::Machine& machine, Sink& sink, int gpus, const tile::Stored& A, Reflectors& reflectors)
-      : sink_(sink), to_(machine, sink, A.type()), A_(A), reflectors_(reflectors), gpus_(gpus),
+      : machine_(machine), sink_(sink), to_(machine, sink, A.type()), A_(A), reflectors_(reflectors), gpus_(gpus),
         owned_(machine.has_owners()) {}
 
+  const detail::Machine& machine() const noexcept { return machine_; }
+  int gpus() const noexcept { return gpus_; }
   Index panels() const noexcept { return A_.nt(); }
+  double element_size() const { return static_cast<double>(size_of(A_.type())); }
   Index factors() const noexcept { return reflectors_.panels(); }  ///< the panels that have reflectors
   bool are_owned() const noexcept { return owned_; }
+  double columns(Index k) const { return static_cast<double>(A_.tile_n(k)); }
+  double rows_from(Index k) const { return static_cast<double>(A_.m() - first(k)); }
   double bytes(Index k) const {
     return static_cast<double>(A_.m()) * columns(k) * static_cast<double>(size_of(A_.type()));
   }
@@ -42,14 +50,33 @@ class QrOps {
 
   /// Factorizes panel k.
   void factorize(Index k) {
-    const double rows = rows_from(k), width = columns(k), order = std::min(rows, width);
-    const double reflections = rows * width * order - (rows + width) * order * order / 2 + order * order * order / 3;
-    auto args = args_of(k, flops_of_multiply_add(A_.type()) * reflections + flops_of_block(k));
-    args.work.rows = rows, args.work.columns = width;
     sink_.step(k);
     sink_.submit(codelets::geqrf(A_.type()),
                  {{A_.handle(0, k), STARPU_RW}, {reflectors_.factors(k), STARPU_W}, {reflectors_.block(k), STARPU_W}},
-                 args, owner(k));
+                 factor_args(k), owner(k));
+    report(k);
+  }
+  /// The same, while the panels `others` get the reflections of panel `before` on the GPU of panel k.
+  void factorize_beside(Index k, Index before, const std::vector<Index>& others) {
+    std::vector<tile::Access> accesses{{A_.handle(0, k), STARPU_RW},
+                                       {reflectors_.factors(k), STARPU_W},
+                                       {reflectors_.block(k), STARPU_W},
+                                       {A_.handle(0, before), STARPU_R},
+                                       {reflectors_.block(before), STARPU_R}};
+    codelets::GeqrfBesideUpdatesArgs args{
+        {}, factor_args(k), {{0, A_.type()}, first(before), Side::Left, true}, static_cast<int>(others.size())};
+    args.work = args.panel.work;
+    for (const auto j : others) {
+      accesses.push_back({A_.handle(0, j), STARPU_RW});
+      const double flops = update_flops(before, j);
+      args.work.flops += flops, args.work.beside += flops;
+    }
+    sink_.step(before);
+    sink_.submit(codelets::geqrf_beside_updates(A_.type()), std::span<const tile::Access>(accesses), args, owner(k));
+    report(k);
+  }
+  /// What is reported of a factorized panel.
+  void report(Index k) {
     if (zeros_ != nullptr) to_.find_zero(panel(k), first(k), first(k), zeros_);
     // The factors of a panel are zero only if the panel itself is zero.
     if (size_ != nullptr) to_.growth(panel(k), codelets::Part::All, codelets::GrowthValue::Matrix, size_, result_);
@@ -113,6 +140,13 @@ class QrOps {
   void finish(Index k) { reflectors_.release_block(k); }
 
  private:
+  codelets::ReflectorArgs factor_args(Index k) const {
+    const double rows = rows_from(k), width = columns(k), order = std::min(rows, width);
+    const double reflections = rows * width * order - (rows + width) * order * order / 2 + order * order * order / 3;
+    auto args = args_of(k, flops_of_multiply_add(A_.type()) * reflections + flops_of_block(k));
+    args.work.rows = rows, args.work.columns = width;
+    return args;
+  }
   codelets::ReflectorArgs args_of(Index k, double flops) const { return {{flops, A_.type()}, first(k)}; }
   double flops_of_block(Index k) const { return flops_of_multiply_add(A_.type()) * rows_from(k) * count(k) * count(k); }
   double flops_of_larfb(Index k, double others) const {
@@ -120,11 +154,10 @@ class QrOps {
   }
   tile::Tile panel(Index k) const { return tile::tile_of(A_, 0, k, owner(k)); }
   int first(Index k) const { return static_cast<int>(k * reflectors_.panel()); }  ///< row and column of the matrix
-  double rows_from(Index k) const { return static_cast<double>(A_.m() - first(k)); }
-  double columns(Index k) const { return static_cast<double>(A_.tile_n(k)); }
   double count(Index k) const { return static_cast<double>(reflectors_.count(k)); }
   int owner(Index j) const { return owned_ ? static_cast<int>(j % gpus_) : -1; }
 
+  const detail::Machine& machine_;
   Sink& sink_;
   tile::Ops<Sink> to_;
   codelets::InfoValue* zeros_ = nullptr;
@@ -137,24 +170,44 @@ class QrOps {
 };
 
 /// A = Q R, right-looking: a factorized panel updates the next one first, which is then factorized while the others get
-/// their updates. The first panels are an exception, see `first_panels`.
+/// their updates. The first panels are an exception, see `first_panels`. Some updates are in the task that factorizes a
+/// panel, and run at the same time.
 /// @param keep  whether the blocks of the reflectors will be used again
 template <typename Sink, typename Reflectors>
 void geqrf(QrOps<Sink, Reflectors>& to, bool keep) {
+  const PanelTimes times(to);
   const Index all = to.panels(), factors = to.factors(), first_ones = first_panels(to, factors);
+  std::vector<Index> updates(static_cast<std::size_t>(all));  // number of updates that each panel has received
+  const auto updated = [&](Index j) -> auto& { return updates[static_cast<std::size_t>(j)]; };
+  const auto update_up_to = [&](Index end, Index j) {
+    for (auto& k = updated(j); k < end; k++) to.update(k, j, true);
+  };
+  const auto factorize = [&](Index j, Index arrived) {  // panel j, while the panel before it updates others
+    const bool alone = j == 0 || (to.gpus() > 1 && !times.updates_take_longer(j - 1, j));
+    const auto beside = alone ? std::vector<Index>{} : times.panels_beside(j - 1, j, arrived);
+    for (const auto i : beside) {
+      update_up_to(j - 1, i);
+      updated(i) = j;
+    }
+    if (beside.empty()) to.factorize(j);
+    else to.factorize_beside(j, j - 1, beside);
+  };
   const auto done = [&](Index k) {
     if (!keep) to.finish(k);
   };
+  double elapsed = 0;  // [s]
   for (Index j = 0; j < all; j++) {
-    for (Index k = 0; k < std::min(j, first_ones); k++) to.update(k, j, true);
-    if (j <= first_ones && j < factors) to.factorize(j);
+    update_up_to(std::min(j, first_ones), j);
+    if (j > first_ones || j >= factors) continue;
+    factorize(j, times.arrived(elapsed));
+    elapsed += times.seconds_of(j);
   }
   for (Index k = 0; k < first_ones; k++) done(k);
   for (Index k = first_ones; k < factors; k++) {
     const Index next = k + 1;
-    if (next < all) to.update(k, next, true);
-    if (next < factors) to.factorize(next);
-    for (Index j = next + 1; j < all; j++) to.update(k, j, true);
+    if (next < all) update_up_to(next, next);
+    if (next < factors) factorize(next, all);
+    for (Index j = next + 1; j < all; j++) update_up_to(next, j);
     done(k);
   }
 }

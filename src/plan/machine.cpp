@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <string>
 #include <string_view>
 
 namespace tessera::plan {
@@ -36,13 +37,15 @@ double PanelTimes::seconds(double rows, double columns) const {
 /// Of a panel, and of the updates beside it.
 /// @param exchanges  seconds in which the updates move rows
 double Gpu::factorization_seconds(const char* operation, const TaskWork& work, double exchanges) const {
-  const auto of = [&](const char* name) {
+  const auto of = [&](const std::string& name) {
     return panels.find(name)->second.seconds(work.panel.rows, work.panel.columns);
   };
-  if (work.products == 0) return of(operation);
+  const std::string name(operation);
+  const double alone = of(name.substr(0, name.find("_beside")));
+  if (work.products == 0) return alone;
   const double products = (kernels.find("gemm")->second.seconds(work.products) + exchanges) / products_beside,
-               beside = of("getrf_beside_updates");
-  return products >= beside ? products : products + (1 - products / beside) * of("getrf");  // the rest runs alone
+               beside = alone * of("getrf_beside_updates") / of("getrf");
+  return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest runs alone
 }
 
 double Gpu::task_seconds(const char* operation, const TaskWork& work, double element_size) const {
