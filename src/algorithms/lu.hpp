@@ -16,8 +16,11 @@ template <typename Sink>
 class PanelTimes {
  public:
   explicit PanelTimes(const PanelOps<Sink>& to)
-      : to_(to), memory_(to.machine().gpu_memory),
-        beside_(to.are_owned() && to.machine().has_cuda() && gpu::factorizes_beside_products()) {}
+      : PanelTimes(to, to.are_owned() && to.machine().has_cuda() && gpu::factorizes_beside_products(),
+                   to.machine().gpu_memory) {}
+  /// @param beside  whether GPUs factorize beside products
+  /// @param memory  of a GPU [bytes]; 0: unknown
+  PanelTimes(const PanelOps<Sink>& to, bool beside, double memory) : to_(to), memory_(memory), beside_(beside) {}
 
   /// The panels before `end` that panel k updates on the GPU of panel `next` while that GPU factorizes panel `next`.
   /// Their number is limited by the duration of the factorization on an H100 (see device_lanes.hpp) and by half of the
@@ -30,7 +33,7 @@ class PanelTimes {
     if (!beside_) return panels;
     const double seconds = seconds_of(next), memory = of_memory * memory_;
     double filled = 0, bytes = 2 * to_.bytes(k);
-    for (Index j = next + to_.gpus(); j < end && filled < seconds; j += to_.gpus()) {
+    for (Index j = next + to_.turn(); j < end && filled < seconds; j += to_.turn()) {
       const double update = std::max(to_.update_flops(k, j) / rate, shortest);
       bytes += to_.bytes(j);
       if ((filled > 0 && filled + update / 2 > seconds) || (memory > 0 && bytes > memory)) break;
@@ -47,7 +50,7 @@ class PanelTimes {
   /// The number of panels that have arrived after a given time [s] if each GPU has its own link.
   Index arrived(double seconds) const {
     constexpr double rate = 5e10;  // of the link of an H100 [B/s]
-    return std::min(to_.panels(), static_cast<Index>(seconds * rate / to_.bytes(0)) * to_.gpus());
+    return std::min(to_.panels(), static_cast<Index>(seconds * rate / to_.bytes(0)) * to_.turn());
   }
 
  private:
@@ -72,8 +75,7 @@ void finish_rows(PanelOps<Sink>& to, Index k) {
 /// at that time, so each column that has arrived gets as many updates as possible. Some of these updates run while the
 /// next panel is factorized.
 template <typename Sink>
-void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
-  const PanelTimes<Sink> times(to);
+void getrf(PanelOps<Sink>& to, const PanelTimes<Sink>& times, codelets::InfoValue* value) {
   const Index all = to.panels(), pivoted = to.pivoted(), first_ones = first_panels(to, pivoted);
   std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
   std::vector<Index> updates(inverses.size());  // number of updates that each panel has received
@@ -97,15 +99,25 @@ void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
     factorize(j, times.arrived(elapsed));
     elapsed += times.seconds_of(j);
   }
-  for (Index k = 0; k < first_ones; k++) finish_rows(to, k);
+  for (Index k = 0; k < first_ones; k++) {
+    to.forget(k);
+    finish_rows(to, k);
+  }
   for (Index k = first_ones; k < pivoted; k++) {
     const Index next = k + 1;
     if (next < all) update_up_to(next, next);
     if (next < pivoted) factorize(next, all);
     for (Index j = next + 1; j < all; j++) update_up_to(next, j);
     of(k) = {};
+    to.forget(k);
     finish_rows(to, k);
   }
+}
+
+/// The same for one process, or a rehearsal.
+template <typename Sink>
+void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
+  getrf(to, PanelTimes<Sink>(to), value);
 }
 
 /// A = P⁻¹ L U, left-looking. Exchanges by later panels come last, because updates need the rows of L in the order that

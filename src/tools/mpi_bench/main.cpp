@@ -2,6 +2,7 @@
 // tessera-mpi-bench measures routines on matrices over many processes, and counts what they send.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -114,6 +115,11 @@ int run(int argc, char** argv) {
   if (options->unroll_as != -1) return unroll(*options);
   if (simulated && (options->check || options->numa_as_gpu))
     throw tools::BadArgument("--check and --numa-as-gpu cannot be simulated");
+  if (simulated && options->p > 1)
+    for (const char* routine : {"getrf", "getrs", "gesv"})
+      if (std::ranges::find(options->routines, routine) != options->routines.end())
+        throw tools::BadArgument("--grid", options->grid(),
+                                 std::string("cannot be simulated for ") + routine + ": it must have one row");
   send_sizes_only();
   tools::yield_when_idle();
   const Grid grid(options->p, options->q);

@@ -110,9 +110,17 @@ inline Vector sum(const Wide& alpha, Vector x, const Wide& beta, const Vector& y
   return x;
 }
 
+/// The largest magnitude.
+inline double size_of(const Vector& x) {
+  double size = 0;
+  for (const auto& value : x) size = std::max(size, std::abs(value));
+  return size;
+}
+
+/// @param scale  a bound of the terms that were added up, if larger than their sum
 template <Scalar T>
-double relative_error(const Vector& got, const Vector& wanted, Index terms) {
-  double error = 0, size = 0;
+double relative_error(const Vector& got, const Vector& wanted, Index terms, double scale = 0) {
+  double error = 0, size = scale;
   for (std::size_t i = 0; i < got.size(); i++) {
     const double difference = std::abs(got[i] - wanted[i]);
     if (!(difference <= error)) error = difference;  // keeps NaN

@@ -39,8 +39,9 @@ class Problem {
 };
 
 /// All routines on distributed matrices.
-constexpr const char* routines[] = {"gemm",  "gemmt", "symm", "hemm",  "syrk",  "herk",        "syr2k",
-                                    "her2k", "trmm",  "trsm", "potrf", "potrs", "getrf_nopiv", "getrs_nopiv"};
+constexpr const char* routines[] = {"gemm",        "gemmt",       "symm",  "hemm",  "syrk",  "herk",
+                                    "syr2k",       "her2k",       "trmm",  "trsm",  "potrf", "potrs",
+                                    "getrf_nopiv", "getrs_nopiv", "getrf", "getrs", "gesv"};
 bool is_for_complex_only(const std::string& routine);
 /// @throws BadArgument if there is no such routine
 void require_routine(const std::string& routine);

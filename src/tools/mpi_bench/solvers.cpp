@@ -126,6 +126,62 @@ class SolveWithFactors final : public ProblemOf<T> {
   Index info_ = 0;
 };
 
+/// A = P⁻¹ L U, and B ← A⁻¹ B; of getrs, only the latter is measured
+template <Scalar T>
+class Lu final : public ProblemOf<T> {
+ public:
+  Lu(const std::string& routine, const Grid& grid, Index n, Index tile)
+      : ProblemOf<T>(grid, n, tile), factorizes_(routine != "getrs") {
+    if (routine != "getrf") B_ = this->matrix();
+  }
+  void fill() override {
+    set_elements(A_, [](Index i, Index j) { return random_element<T>(1, i, j); });
+    if (B_) set_elements(*B_, [](Index i, Index j) { return random_element<T>(2, i, j); });
+    if (factorizes_) return;
+    pivoted_ = getrf(A_);
+    A_.wait();
+  }
+  void run() override {
+    if (!factorizes_) getrs(Op::NoTrans, A_, pivoted_->pivots, *B_);
+    else if (B_) pivoted_ = gesv(A_, *B_);
+    else pivoted_ = getrf(A_);
+    A_.wait();
+    if (B_) B_->wait();
+    info_ = pivoted_->info.wait();
+  }
+  double residual() override {
+    if (info_ != 0) return std::numeric_limits<double>::infinity();
+    const auto x = random_vector(this->n_);
+    const auto before = [](const T&, Index i, Index j) { return random_element<T>(1, i, j); };
+    if (B_) {
+      // The error is bounded relative to the sizes of the solutions, which depend on the condition of A.
+      const auto sizes =
+          times(*B_, false, Vector(x.size(), 1), [](const T& b, Index, Index) { return T(std::abs(b)); });
+      const auto solution = times(*B_, false, x, this->whole);
+      const auto wanted = times(*B_, false, x, [](const T&, Index i, Index j) { return random_element<T>(2, i, j); });
+      return relative_error<T>(times(A_, false, solution, before), wanted, this->n_, size_of(sizes));
+    }
+    auto wanted = times(A_, false, x, before);
+    const auto pivots = pivoted_->pivots.wait();
+    for (std::size_t i = 0; i < pivots.size(); i++)
+      std::swap(wanted[i], wanted[static_cast<std::size_t>(pivots[i] - 1)]);
+    return relative_error<T>(times(A_, false, times(A_, false, x, this->upper), this->unit_lower), wanted, this->n_);
+  }
+  /// Each process gets all panels of L, except those that it owns.
+  double model_bytes() const override {
+    const double processes = this->grid_.p() * this->grid_.q(), factor = this->bytes() * (1 - 1 / processes);
+    return (factorizes_ ? factor / 2 : 0) + (B_ ? factor : 0);
+  }
+  double flops() const override { return this->cube() * ((factorizes_ ? 1. / 3 : 0) + (B_ ? 1 : 0)); }
+
+ private:
+  bool factorizes_;
+  DistributedMatrix<T> A_ = this->matrix();
+  std::optional<DistributedMatrix<T>> B_;
+  std::optional<Pivoted> pivoted_;
+  Index info_ = 0;
+};
+
 }  // namespace
 
 template <Scalar T>
@@ -135,6 +191,8 @@ std::unique_ptr<Problem> make_solver(const std::string& routine, const Grid& gri
   if (routine == "getrf_nopiv") return std::make_unique<GetrfNopiv<T>>(grid, n, tile);
   if (routine == "potrs" || routine == "getrs_nopiv")
     return std::make_unique<SolveWithFactors<T>>(routine, grid, n, tile);
+  if (routine == "getrf" || routine == "getrs" || routine == "gesv")
+    return std::make_unique<Lu<T>>(routine, grid, n, tile);
   return nullptr;
 }
 

@@ -49,6 +49,7 @@ class Nobody final : public detail::Processes {
   int rank() const noexcept override { return rank_; }
   void assign(starpu_data_handle_t tile, int owner) override { owners_.assign(tile, owner); }
   void keep(starpu_data_handle_t data) override { assign(data, rank_); }
+  void keep_everywhere(starpu_data_handle_t data) override { assign(data, every_process); }
   int owner(starpu_data_handle_t tile) const override { return owners_.of(tile); }
   // Like StarPU-MPI, these functions wait for the tile, and release it when the message would be complete.
   void send(starpu_data_handle_t tile, int /*to*/, int /*priority*/) override {
@@ -107,8 +108,9 @@ void submit(const std::string& routine, const Matrix<double>& A, const Matrix<do
 
 Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles,
                        const detail::ProcessControl& control, bool dumps) {
-  if (is_for_complex_only(routine))
-    throw tools::BadArgument("--routine", routine, "cannot be unrolled: only what exists in double precision");
+  const bool needs_pivots = routine == "getrf" || routine == "getrs" || routine == "gesv";  // which do not arrive
+  if (is_for_complex_only(routine) || needs_pivots)
+    throw tools::BadArgument("--routine", routine, "cannot be unrolled");
   constexpr Index tile = 2;  // tasks take no time
   const Runtime runtime;
   const auto nobody = std::make_shared<Nobody>(rank, p * q, control);
