@@ -26,6 +26,7 @@ class Session;
 /// Gives the library access to the private part of a Grid.
 struct GridAccess {
   static const std::shared_ptr<const std::vector<int>>& ranks(const Grid& grid) { return grid.ranks_; }
+  static Network& network(const Grid& grid) { return *grid.network_; }
   /// The same processes in another shape, with the same order row by row.
   static Grid reshaped(Grid grid, int p, int q) {
     grid.p_ = p, grid.q_ = q;

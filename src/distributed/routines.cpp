@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The routines on distributed matrices: the processes agree on the call, then each unrolls it on the tiles.
-#include <algorithm>
 #include <complex>
 #include <cstdio>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "algorithms/pivot_tiles.hpp"
 #include "blas/shapes.hpp"
+#include "in_panels.hpp"
 #include "network.hpp"
 #include "redistribution.hpp"
 #include "routines/lu_panels.hpp"
@@ -113,45 +113,18 @@ bool is_in_panels(const DistributedMatrix<T>& A) {
   return has_whole_columns(A) && (A.mt() <= 1 || A.mb() % A.nb() == 0);
 }
 
-/// The width of panels that are dealt to all processes: several for each, not too narrow or wide for its devices.
-Index width_of_panels(Index columns, int processes, bool have_gpus) {
-  constexpr Index panels_of_process = 6, multiple = 32;
-  const Index wanted = divide_up(divide_up(columns, processes * panels_of_process), multiple) * multiple;
-  return std::clamp<Index>(wanted, multiple, have_gpus ? 2048 : 256);
-}
-
-/// A copy of a matrix in panels of full height, dealt to all processes of its grid.
+/// Waits for A, and copies it.
 template <Scalar T>
-class InPanels {
- public:
-  /// Waits for A.
-  explicit InPanels(const DistributedMatrix<T>& A)
-      : A_(A), copy_(GridAccess::reshaped(A.grid(), 1, A.grid().p() * A.grid().q()), A.m(), A.n(),
-                     {std::max<Index>(1, A.m()),
-                      width_of_panels(A.n(), A.grid().p() * A.grid().q(),
-                                      MatrixAccess::session(A.tiles()).machine().gpu_count() > 0)}) {
-    A_.wait();
-    redistribute(comm(), A_.m(), A_.n(), dealt(A_), dealt(copy_));
-  }
-  const Matrix<T>& tiles() const noexcept { return copy_.tiles(); }
-  /// Waits for the copy, and changes A to it.
-  void copy_back() const {
-    copy_.wait();
-    redistribute(comm(), A_.m(), A_.n(), dealt(copy_), dealt(A_));
-  }
-
- private:
-  MPI_Comm comm() const {
-    return dynamic_cast<Network&>(*MatrixAccess::grid(A_.tiles()).share().processes).comm_of_values();
-  }
-  DistributedMatrix<T> A_, copy_;
-};
+InPanels<T> in_panels(const DistributedMatrix<T>& A) {
+  A.wait();
+  return {A.grid(), A.m(), A.n(), dealt(A)};
+}
 
 template <Scalar T>
 Pivoted factorize_distributed(const DistributedMatrix<T>& A) {
   if (is_in_panels(A) || A.op() != Op::NoTrans) return getrf(A.tiles());
-  const InPanels<T> panels(A);
-  auto result = getrf(panels.tiles());
+  const auto panels = in_panels(A);
+  auto result = getrf(panels.matrix().tiles());
   panels.copy_back();
   return result;
 }
@@ -160,8 +133,8 @@ Pivoted factorize_distributed(const DistributedMatrix<T>& A) {
 template <Scalar T>
 void exchange_distributed(const DistributedMatrix<T>& B, const Pivots& pivots, Index incx) {
   if (has_whole_columns(B)) return laswp(B.tiles(), pivots, incx);
-  const InPanels<T> columns(B);
-  laswp(columns.tiles(), pivots, incx);
+  const auto columns = in_panels(B);
+  laswp(columns.matrix().tiles(), pivots, incx);
   columns.copy_back();
 }
 
