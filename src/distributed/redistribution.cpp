@@ -13,6 +13,8 @@
 
 namespace tessera::detail {
 
+#ifndef STARPU_SIMGRID  // simulated matrices have no elements
+
 namespace {
 
 using Places = std::vector<Index>;
@@ -74,6 +76,8 @@ class Common {
 };
 
 }  // namespace
+
+#endif
 
 template <Scalar T>
 DealtMatrix<T> dealt(const DistributedMatrix<T>& A) {
