@@ -3,35 +3,80 @@
 #define TESSERA_DISTRIBUTED_H
 
 /** @file
- * Routines on the arrays of ScaLAPACK, for C and Fortran. Argument lists are those of ScaLAPACK, and so are the names
- * without `tessera_`. Link `tessera_mpi` in addition to a ScaLAPACK.
+ * Routines on the arrays of ScaLAPACK, for C and Fortran: the argument lists, and the names without `tessera_`, are
+ * those of ScaLAPACK. Link `tessera_mpi` beside a ScaLAPACK.
  *
- * All processes of the BLACS grid call the routines. A call returns when the results of this process are in its memory.
- * One block is one tile. Parts of matrices must therefore begin and end at block boundaries, and blocks of the operands
- * must fit together like the tiles in tessera::gemm and the other routines. All operands are on the same grid. As in
+ * | name, with s, d, c or z for p | |
+ * |---|---|
+ * | tessera_ppgemm_ | C <- alpha op(A) op(B) + beta C |
+ * | tessera_ppsymm_, tessera_pphemm_ | C <- alpha A B + beta C, or alpha B A + beta C, A symmetric or Hermitian |
+ * | tessera_ppsyrk_, tessera_ppherk_ | a triangle of C <- alpha op(A) op(A)^T + beta C, or with ^H |
+ * | tessera_pptrmm_ | B <- alpha op(A) B, or alpha B op(A), A triangular |
+ * | tessera_pptrsm_ | B <- alpha op(A)^-1 B, or alpha B op(A)^-1, A triangular |
+ * | tessera_pppotrf_ | a triangle of A <- its Cholesky factor |
+ * | tessera_ppgetrf_ | A <- L U by partial pivoting; `ipiv` is distributed like the rows of A |
+ * | tessera_ppgetrs_ | B <- op(A)^-1 B with the factors and pivots of A |
+ * | tessera_ppgesv_ | both; B stays if `info` is not 0 |
+ *
+ * `info` is that of the part of A, as in LAPACK. Complex numbers go by address, as pairs of floats or doubles.
+ *
+ * All processes of the BLACS grid call them. They return when the results of this process are in its memory. If all
+ * operands have the same square blocks, and the parts begin and end where blocks do, one block is one tile, in place.
+ * Otherwise, and if the blocks are short and many, the operands are copied to tiles that suit the devices, and the
+ * result is copied back. LU copies A to panels unless the grid has one row. All operands are on the same grid. As in
  * ScaLAPACK, a call that breaks a rule ends all processes with a message. A later context may have the same processes
- * in another grid, or these and more processes. MPI must have been initialized with MPI_THREAD_MULTIPLE before the
- * BLACS. StarPU runs from the first call until MPI_Finalize. */
+ * in another grid, or all of them and more. MPI must have been initialized with MPI_THREAD_MULTIPLE, before the BLACS.
+ * StarPU runs from the first call to MPI_Finalize. */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** C ← alpha op(A) op(B) + beta C */
-void tessera_pdgemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,
-                     const double* alpha, const double* a, const int* ia, const int* ja, const int* desca,
-                     const double* b, const int* ib, const int* jb, const int* descb, const double* beta, double* c,
-                     const int* ic, const int* jc, const int* descc);
+/** The routines that exist in all types. @param p  the letter of the type in names; T: its numbers, void if complex */
+#define TESSERA_SCALAPACK(p, T)                                                                                      \
+  void tessera_p##p##gemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,         \
+                           const T* alpha, const T* a, const int* ia, const int* ja, const int* desca, const T* b,   \
+                           const int* ib, const int* jb, const int* descb, const T* beta, T* c, const int* ic,       \
+                           const int* jc, const int* descc);                                                         \
+  TESSERA_SCALAPACK_SYMM(p, symm, T)                                                                                 \
+  TESSERA_SCALAPACK_SYRK(p, syrk, T, T)                                                                              \
+  void tessera_p##p##trmm_(const char* side, const char* uplo, const char* transa, const char* diag, const int* m,   \
+                           const int* n, const T* alpha, const T* a, const int* ia, const int* ja, const int* desca, \
+                           T* b, const int* ib, const int* jb, const int* descb);                                    \
+  void tessera_p##p##trsm_(const char* side, const char* uplo, const char* transa, const char* diag, const int* m,   \
+                           const int* n, const T* alpha, const T* a, const int* ia, const int* ja, const int* desca, \
+                           T* b, const int* ib, const int* jb, const int* descb);                                    \
+  void tessera_p##p##potrf_(const char* uplo, const int* n, T* a, const int* ia, const int* ja, const int* desca,    \
+                            int* info);                                                                              \
+  void tessera_p##p##getrf_(const int* m, const int* n, T* a, const int* ia, const int* ja, const int* desca,        \
+                            int* ipiv, int* info);                                                                   \
+  void tessera_p##p##getrs_(const char* trans, const int* n, const int* nrhs, const T* a, const int* ia,             \
+                            const int* ja, const int* desca, const int* ipiv, T* b, const int* ib, const int* jb,    \
+                            const int* descb, int* info);                                                            \
+  void tessera_p##p##gesv_(const int* n, const int* nrhs, T* a, const int* ia, const int* ja, const int* desca,      \
+                           int* ipiv, T* b, const int* ib, const int* jb, const int* descb, int* info);
+#define TESSERA_SCALAPACK_SYMM(p, name, T)                                                                          \
+  void tessera_p##p##name##_(const char* side, const char* uplo, const int* m, const int* n, const T* alpha,        \
+                             const T* a, const int* ia, const int* ja, const int* desca, const T* b, const int* ib, \
+                             const int* jb, const int* descb, const T* beta, T* c, const int* ic, const int* jc,    \
+                             const int* descc);
+#define TESSERA_SCALAPACK_SYRK(p, name, T, Factor)                                                                 \
+  void tessera_p##p##name##_(const char* uplo, const char* trans, const int* n, const int* k, const Factor* alpha, \
+                             const T* a, const int* ia, const int* ja, const int* desca, const Factor* beta, T* c, \
+                             const int* ic, const int* jc, const int* descc);
 
-/** B ← alpha op(A)⁻¹ B, or with side 'R' alpha B op(A)⁻¹ */
-void tessera_pdtrsm_(const char* side, const char* uplo, const char* transa, const char* diag, const int* m,
-                     const int* n, const double* alpha, const double* a, const int* ia, const int* ja, const int* desca,
-                     double* b, const int* ib, const int* jb, const int* descb);
+TESSERA_SCALAPACK(s, float)
+TESSERA_SCALAPACK(d, double)
+TESSERA_SCALAPACK(c, void)
+TESSERA_SCALAPACK(z, void)
+TESSERA_SCALAPACK_SYMM(c, hemm, void)
+TESSERA_SCALAPACK_SYMM(z, hemm, void)
+TESSERA_SCALAPACK_SYRK(c, herk, void, float)
+TESSERA_SCALAPACK_SYRK(z, herk, void, double)
 
-/** A triangle of the given part of A ← its Cholesky factor. `info` is set to 0, or to the order of the first leading
- * minor of this part that is not positive. */
-void tessera_pdpotrf_(const char* uplo, const int* n, double* a, const int* ia, const int* ja, const int* desca,
-                      int* info);
+#undef TESSERA_SCALAPACK
+#undef TESSERA_SCALAPACK_SYMM
+#undef TESSERA_SCALAPACK_SYRK
 
 #ifdef __cplusplus
 }

@@ -214,4 +214,17 @@ template <Scalar T>
 void getrs_nopiv(Op op, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
 /// @}
 
+/// @{
+/// LU with partial pivoting. It works in place if each process has whole panels: A is on a grid with one row, or has
+/// one row of tiles, and is cut as <tessera/lapack.hpp> says. Otherwise `getrf` waits for A, copies it to panels dealt
+/// to all processes, waits for the factors and copies them back. `getrs` does so with B, and then needs square tiles
+/// of A. All processes get all pivots; `Pivots::wait` is not collective.
+template <Scalar T>
+Pivoted getrf(const DistributedMatrix<T>& A);
+template <Scalar T>
+void getrs(Op op, const DistributedMatrix<T>& A, const Pivots& pivots, const DistributedMatrix<T>& B);
+template <Scalar T>
+Pivoted gesv(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B);
+/// @}
+
 }  // namespace tessera

@@ -27,8 +27,7 @@ void finish_rows(PanelOps<Sink>& to, Index k) {
 /// at that time, so each column that has arrived gets as many updates as possible. Some of these updates run while the
 /// next panel is factorized.
 template <typename Sink>
-void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
-  const PanelTimes times(to);
+void getrf(PanelOps<Sink>& to, const PanelTimes<PanelOps<Sink>>& times, codelets::InfoValue* value) {
   const Index all = to.panels(), pivoted = to.pivoted(), first_ones = first_panels(to, pivoted);
   std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
   std::vector<Index> updates(inverses.size());  // number of updates that each panel has received
@@ -52,15 +51,25 @@ void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
     factorize(j, times.arrived(elapsed));
     elapsed += times.seconds_of(j);
   }
-  for (Index k = 0; k < first_ones; k++) finish_rows(to, k);
+  for (Index k = 0; k < first_ones; k++) {
+    to.forget(k);
+    finish_rows(to, k);
+  }
   for (Index k = first_ones; k < pivoted; k++) {
     const Index next = k + 1;
     if (next < all) update_up_to(next, next);
     if (next < pivoted) factorize(next, all);
     for (Index j = next + 1; j < all; j++) update_up_to(next, j);
     of(k) = {};
+    to.forget(k);
     finish_rows(to, k);
   }
+}
+
+/// The same for one process, or a rehearsal.
+template <typename Sink>
+void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
+  getrf(to, PanelTimes(to), value);
 }
 
 /// A = P⁻¹ L U, left-looking. Exchanges by later panels come last, because updates need the rows of L in the order that

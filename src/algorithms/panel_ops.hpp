@@ -27,22 +27,22 @@ class PanelOps {
   using Inverses = typename Sink::Temporary;  ///< inverses of the diagonal blocks of L; empty if they are not used
 
   /// @param A     as stored, in panels
-  /// @param gpus  number of GPUs that own the panels in turn, if the session assigns owners
+  /// @param gpus  number of GPUs that own the panels of a process in turn, if the session assigns owners
   PanelOps(const detail::Machine& machine, Sink& sink, int gpus, const tile::Stored& A, detail::PivotHandles pivots)
       : machine_(machine), sink_(sink), A_(A), pivots_(std::move(pivots)), gpus_(gpus), owned_(machine.has_owners()),
+        processes_(!A.is_outline() && A.grid().share().is_distributed() ? A.grid().share().q : 1),
         blocked_(tile::is_blocked(machine, A.tile_n(0))) {}
 
   const detail::Machine& machine() const noexcept { return machine_; }
   Index panels() const noexcept { return A_.nt(); }
   Index pivoted() const noexcept { return pivots_.panels(); }  ///< number of panels that have pivots
-  int gpus() const noexcept { return gpus_; }
+  /// Panels with this distance are on the same GPU.
+  Index turn() const noexcept { return Index{processes_} * gpus_; }
   double element_size() const { return static_cast<double>(size_of(A_.type())); }
   bool are_owned() const noexcept { return owned_; }
   double columns(Index k) const { return static_cast<double>(A_.tile_n(k)); }
-  double rows_from(Index k) const {
-    return static_cast<double>(A_.m() - first(k));
-  }  ///< of panel k, from its diagonal
-     ///< down
+  /// The rows of panel k from its diagonal down.
+  double rows_from(Index k) const { return static_cast<double>(A_.m() - first(k)); }
   double bytes(Index k) const { return static_cast<double>(A_.m()) * columns(k) * element_size(); }
   double update_flops(Index k, Index j) const { return update_args(k, j).work.flops; }
 
@@ -125,11 +125,22 @@ class PanelOps {
         owner(j));
   }
 
-  /// result ← value, once the last panel with pivots is factorized.
-  void outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
-    const Index last = pivoted() - 1;
+  /// Declares that no further task uses the factorized panel k, unless the process has it. Its rows may still be
+  /// exchanged there.
+  void forget(Index k) {
+    if constexpr (requires { sink_.forget(A_.handle(0, k)); })  // a rehearsal has no other processes
+      for (Index i = row_of(k); i < A_.mt(); i++) sink_.forget(A_.handle(i, k));
+  }
+
+  /// result ← value, once the last panel with pivots of this process is factorized.
+  /// @return  false if this process has no such panel, and nothing to deliver
+  bool outcome(starpu_data_handle_t result, codelets::OutcomeValue* value) {
+    Index last = pivoted() - 1;
+    while (last >= 0 && !sink_.runs(A_.handle(row_of(last), last))) last--;
+    if (last < 0) return false;
     sink_.submit(codelets::outcome(), {{A_.handle(row_of(last), last), STARPU_R}, {result, STARPU_W}},
                  codelets::OutcomeArgs{{0, A_.type()}, value}, owner(last));
+    return true;
   }
 
  private:
@@ -166,7 +177,7 @@ class PanelOps {
   Index row_of(Index k) const { return A_.mt() == 1 ? 0 : first(k) / A_.mb(); }  ///< tile row of the diagonal block
   int first_in_tile(Index k) const { return static_cast<int>(first(k) - row_of(k) * A_.mb()); }
   int tiles_from(Index row) const { return static_cast<int>(A_.mt() - row); }
-  int owner(Index j) const { return owned_ ? static_cast<int>(j % gpus_) : -1; }
+  int owner(Index j) const { return owned_ ? static_cast<int>(j / processes_ % gpus_) : -1; }
 
   const detail::Machine& machine_;
   Sink& sink_;
@@ -174,7 +185,9 @@ class PanelOps {
   detail::PivotHandles pivots_;
   RowExchanges<Sink> exchanges_{sink_, pivots_};
   int gpus_;
-  bool owned_, blocked_;
+  bool owned_;
+  int processes_;  ///< that have panels in turn
+  bool blocked_;
 };
 
 }  // namespace tessera::algorithms

@@ -17,8 +17,11 @@ template <typename Ops>
 class PanelTimes {
  public:
   explicit PanelTimes(const Ops& to)
-      : to_(to), memory_(to.machine().gpu_memory),
-        beside_(to.are_owned() && to.machine().has_cuda() && gpu::factorizes_beside_products()) {}
+      : PanelTimes(to, to.are_owned() && to.machine().has_cuda() && gpu::factorizes_beside_products(),
+                   to.machine().gpu_memory) {}
+  /// @param beside  whether GPUs factorize beside products
+  /// @param memory  of a GPU [bytes]; 0: unknown
+  PanelTimes(const Ops& to, bool beside, double memory) : to_(to), memory_(memory), beside_(beside) {}
 
   /// The panels before `end` that panel k updates on the GPU of panel `next` while that GPU factorizes panel `next`.
   /// Their number is limited by the duration of the factorization on an H100 (see device_lanes.hpp) and by half of the
@@ -30,7 +33,7 @@ class PanelTimes {
     if (!beside_) return panels;
     const double seconds = seconds_of(next), memory = of_memory * memory_;
     double filled = 0, bytes = 2 * to_.bytes(k);
-    for (Index j = next + to_.gpus(); j < end && filled < seconds; j += to_.gpus()) {
+    for (Index j = next + to_.turn(); j < end && filled < seconds; j += to_.turn()) {
       const double update = std::max(to_.update_flops(k, j) / rate_beside, shortest);
       bytes += to_.bytes(j);
       if ((filled > 0 && filled + update / 2 > seconds) || (memory > 0 && bytes > memory)) break;
@@ -49,13 +52,13 @@ class PanelTimes {
   /// not, other GPUs wait for it, and it should be alone.
   bool updates_take_longer(Index k, Index next) const {
     double flops = 0;
-    for (Index j = next + to_.gpus(); j < to_.panels(); j += to_.gpus()) flops += to_.update_flops(k, j);
+    for (Index j = next + to_.turn(); j < to_.panels(); j += to_.turn()) flops += to_.update_flops(k, j);
     return flops > rate_beside * seconds_of(next);
   }
   /// The number of panels that have arrived after a given time [s] if each GPU has its own link.
   Index arrived(double seconds) const {
     constexpr double rate = 5e10;  // of the link of an H100 [B/s]
-    return std::min(to_.panels(), static_cast<Index>(seconds * rate / to_.bytes(0)) * to_.gpus());
+    return std::min(to_.panels(), static_cast<Index>(seconds * rate / to_.bytes(0)) * to_.turn());
   }
 
  private:

@@ -21,6 +21,20 @@ PivotTiles::PivotTiles(std::shared_ptr<Session> session, Index m, Index n, Index
   for (Index k = 0; k * panel < all; k++) tiles_.emplace_back(codelets::PivotTile::elements(count(k)), 1, sizeof(int));
 }
 
+void PivotTiles::assign(sinks::Exchange& exchange, const tile::Stored& A) {
+  processes_ = A.grid().share().processes;
+  for (Index k = 0; k < panels(); k++) exchange.assign(handle(k), A.handle(0, k));
+}
+
+void PivotTiles::give_to_all(sinks::Exchange& exchange, int processes, int priority) {
+  for (Index k = 0; k < panels(); k++) exchange.give_to_all(handle(k), processes, priority);
+}
+
+void PivotTiles::keep_everywhere(std::shared_ptr<Processes> processes) {
+  processes_ = std::move(processes);
+  for (Index k = 0; k < panels(); k++) processes_->keep_everywhere(handle(k));
+}
+
 Index PivotTiles::count(Index k) const { return std::min(panel_, std::min(m_, n_) - k * panel_); }
 
 template <typename Use>

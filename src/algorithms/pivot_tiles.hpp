@@ -20,6 +20,14 @@ class PivotTiles {
   /// @param panel  columns per panel
   PivotTiles(std::shared_ptr<Session> session, Index m, Index n, Index panel);
 
+  /// Assigns the pivots of each panel of a distributed A to the process of the panel.
+  void assign(sinks::Exchange& exchange, const tile::Stored& A);
+  /// Brings all pivots of a distributed matrix to every process, each of which then has its own copy. Call this after
+  /// the last task that writes them.
+  void give_to_all(sinks::Exchange& exchange, int processes, int priority);
+  /// The same for pivots that every process sets.
+  void keep_everywhere(std::shared_ptr<Processes> processes);
+
   /// Sets the pivots. @pre no task uses them
   /// @param pivots  1-based rows of the matrix
   void set(const std::vector<Index>& pivots);
@@ -38,7 +46,8 @@ class PivotTiles {
   void access(Index k, starpu_data_access_mode mode, Use use) const;
   Index count(Index k) const;
 
-  std::shared_ptr<Session> session_;  // keeps StarPU running while the handles exist
+  std::shared_ptr<Session> session_;      // keeps StarPU running while the handles exist
+  std::shared_ptr<Processes> processes_;  // keeps StarPU-MPI running; null: the matrix is not distributed
   Index m_, n_, panel_;
   std::vector<sinks::TemporaryTile> tiles_;
 };

@@ -32,6 +32,7 @@ class QrOps {
 
   const detail::Machine& machine() const noexcept { return machine_; }
   int gpus() const noexcept { return gpus_; }
+  Index turn() const noexcept { return gpus_; }
   Index panels() const noexcept { return A_.nt(); }
   double element_size() const { return static_cast<double>(size_of(A_.type())); }
   Index factors() const noexcept { return reflectors_.panels(); }  ///< the panels that have reflectors

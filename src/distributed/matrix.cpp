@@ -11,6 +11,7 @@
 
 #include "blas/arguments.hpp"
 #include "common/device_memory.hpp"
+#include "descriptor.hpp"
 #include "network.hpp"
 #include "runtime/session.hpp"
 #include "tile/tile_grid.hpp"
@@ -133,10 +134,27 @@ Matrix<T> in_library_memory(const Grid& grid, const std::shared_ptr<detail::Netw
   return make_tiles<T>(*network, data, x, std::max<Index>(1, rows), std::move(share));
 }
 
+enum { Type, Context, M, N, Mb, Nb, FirstRow, FirstColumn, Lld };  // in a descriptor
+
+Extent extent_of(const int* desc) { return {desc[M], desc[N], {desc[Mb], desc[Nb]}}; }
+
+/// The elements of this process in a matrix of ScaLAPACK.
+detail::Share share_of(const Grid& grid, std::shared_ptr<detail::Processes> processes, const int* desc) {
+  auto share = share_of(grid, std::move(processes));
+  share.first_row = desc[FirstRow], share.first_column = desc[FirstColumn];
+  return share;
+}
+
 template <Scalar T>
 Matrix<T> in_scalapack_memory(const Grid& grid, const std::shared_ptr<detail::Network>& network, T* data,
                               const int* desc) {
-  enum { Type, Context, M, N, Mb, Nb, FirstRow, FirstColumn, Lld };
+  detail::require_descriptor(grid, data, desc);
+  return make_tiles<T>(*network, data, extent_of(desc), desc[Lld], share_of(grid, network, desc));
+}
+
+}  // namespace
+
+void detail::require_descriptor(const Grid& grid, const void* data, const int* desc) {
   const auto refuse = [](int position, const std::string& problem) {
     throw ArgumentError("DistributedMatrix", position, position == 2 ? "data" : "desc", problem);
   };
@@ -146,23 +164,17 @@ Matrix<T> in_scalapack_memory(const Grid& grid, const std::shared_ptr<detail::Ne
   if (desc[Mb] < 1 || desc[Nb] < 1) refuse(3, "has MB or NB below 1");
   if (desc[FirstRow] < 0 || desc[FirstRow] >= grid.p() || desc[FirstColumn] < 0 || desc[FirstColumn] >= grid.q())
     refuse(3, "has RSRC or CSRC outside the grid; -1, a copy in each process, is not supported");
-  const Extent x{desc[M], desc[N], {desc[Mb], desc[Nb]}};
+  const auto x = extent_of(desc);
   require_extent(x, 3);
-  auto share = share_of(grid, network);
-  share.first_row = desc[FirstRow], share.first_column = desc[FirstColumn];
+  const auto share = share_of(grid, nullptr, desc);
   const Index rows = local_rows(share, x), columns = local_columns(share, x);
   if (desc[Lld] < std::max<Index>(1, rows))
     refuse(3, "has LLD " + std::to_string(desc[Lld]) + ", must be at least " +
                   std::to_string(std::max<Index>(1, rows)) + " in process " + std::to_string(grid.rank()));
-  if (rows > 0 && columns > 0) {
-    if (data == nullptr) refuse(2, "is null, and the process has elements");
-    if (detail::device_memory::may_exist() && detail::device_memory::gpu_of(data))
-      refuse(2, detail::device_memory::problem());
-  }
-  return make_tiles<T>(*network, data, x, desc[Lld], std::move(share));
+  if (rows == 0 || columns == 0) return;
+  if (data == nullptr) refuse(2, "is null, and the process has elements");
+  if (device_memory::may_exist() && device_memory::gpu_of(data)) refuse(2, device_memory::problem());
 }
-
-}  // namespace
 
 template <Scalar T>
 DistributedMatrix<T>::DistributedMatrix(const Grid& grid, Index m, Index n, TileSize tile)

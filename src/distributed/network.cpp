@@ -19,6 +19,7 @@
 #include "common/starpu_variables.hpp"
 #include "common/variables.hpp"
 #include "machine/free_memory.hpp"
+#include "machine/gpu.hpp"
 #include "node_share.hpp"
 #include "process_end.hpp"
 #include "runtime/process_session.hpp"
@@ -163,16 +164,18 @@ void Network::free_communicators() {
 
 void Network::agree_on_model(const NodePart& on_node) {
   const auto& machine = session_->machine();
-  enum { Gpus, GpuMemory, HostMemory, Count };
+  enum { Gpus, GpuMemory, HostMemory, Beside, Count };
 #ifdef STARPU_SIMGRID
   const double host = std::numeric_limits<double>::infinity();  // simulated tiles have no memory
 #else
   const double host = free_memory();
 #endif
-  const double mine[Count] = {static_cast<double>(machine.gpu_count()), machine.gpu_memory, host / on_node.parts};
+  const double mine[Count] = {static_cast<double>(machine.gpu_count()), machine.gpu_memory, host / on_node.parts,
+                              machine.has_cuda() && gpu::factorizes_beside_products() ? 1.0 : 0.0};
   double least[Count] = {};
   MPI_Allreduce(mine, least, Count, MPI_DOUBLE, MPI_MIN, comm_of_values_);
   model_.gpus = static_cast<int>(least[Gpus]), model_.gpu_memory = least[GpuMemory];
+  model_.factorizes_beside_products = least[Beside] > 0;
   model_.host_memory = std::isfinite(least[HostMemory]) ? least[HostMemory] : 0;
 }
 
@@ -207,6 +210,8 @@ void Network::assign(starpu_data_handle_t tile, int owner) {
 }
 
 void Network::keep(starpu_data_handle_t data) { owners_.assign(data, rank_); }
+
+void Network::keep_everywhere(starpu_data_handle_t data) { owners_.assign(data, every_process); }
 
 int Network::owner(starpu_data_handle_t tile) const { return owners_.of(tile); }
 

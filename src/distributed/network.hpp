@@ -26,6 +26,12 @@ class Session;
 /// Gives the library access to the private part of a Grid.
 struct GridAccess {
   static const std::shared_ptr<const std::vector<int>>& ranks(const Grid& grid) { return grid.ranks_; }
+  static Network& network(const Grid& grid) { return *grid.network_; }
+  /// The same processes in another shape, with the same order row by row.
+  static Grid reshaped(Grid grid, int p, int q) {
+    grid.p_ = p, grid.q_ = q;
+    return grid;
+  }
 };
 
 /// StarPU-MPI over one group of processes, shared by all grids and matrices of this process.
@@ -39,6 +45,8 @@ class Network final : public Processes {
   Network& operator=(const Network&) = delete;
 
   MPI_Comm comm() const noexcept { return comm_; }
+  /// For collective calls of this library, in which all threads wait.
+  MPI_Comm comm_of_values() const noexcept { return comm_of_values_; }
   /// The ranks in this network of the processes of another communicator over the same group, in its order; null: the
   /// order is the same.
   std::shared_ptr<const std::vector<int>> ranks_of(MPI_Comm comm) const;
@@ -57,6 +65,7 @@ class Network final : public Processes {
   int rank() const noexcept override { return rank_; }
   void assign(starpu_data_handle_t tile, int owner) override;
   void keep(starpu_data_handle_t data) override;
+  void keep_everywhere(starpu_data_handle_t data) override;
   int owner(starpu_data_handle_t tile) const override;
   void send(starpu_data_handle_t tile, int to, int priority) override;
   void receive(starpu_data_handle_t tile, int priority) override;

@@ -8,8 +8,13 @@
 #include <tessera/distributed.hpp>
 #include <tessera/error.hpp>
 
+#include "algorithms/pivot_tiles.hpp"
 #include "blas/shapes.hpp"
+#include "in_panels.hpp"
 #include "network.hpp"
+#include "redistribution.hpp"
+#include "routines/lu_panels.hpp"
+#include "routines/solvable.hpp"
 #include "tile/tile_grid.hpp"
 
 namespace tessera {
@@ -96,6 +101,67 @@ const auto& last_of(const First& first, const Rest&... rest) {
   else return last_of(rest...);
 }
 
+/// Whether each column of A is in one process, in tiles that one task can access.
+template <Scalar T>
+bool has_whole_columns(const DistributedMatrix<T>& A) {
+  const auto& share = MatrixAccess::grid(A.tiles()).share();
+  return (share.p == 1 || A.mt() <= 1) && A.mt() <= most_tiles_of_panel;
+}
+/// Whether `getrf` factorizes A where it is.
+template <Scalar T>
+bool is_in_panels(const DistributedMatrix<T>& A) {
+  return has_whole_columns(A) && (A.mt() <= 1 || A.mb() % A.nb() == 0);
+}
+
+/// Waits for A, and copies it.
+template <Scalar T>
+InPanels<T> in_panels(const DistributedMatrix<T>& A) {
+  A.wait();
+  return {A.grid(), A.m(), A.n(), dealt(A)};
+}
+
+template <Scalar T>
+Pivoted factorize_distributed(const DistributedMatrix<T>& A) {
+  if (is_in_panels(A) || A.op() != Op::NoTrans) return getrf(A.tiles());
+  const auto panels = in_panels(A);
+  auto result = getrf(panels.matrix().tiles());
+  panels.copy_back();
+  return result;
+}
+
+/// @param incx  see `laswp`
+template <Scalar T>
+void exchange_distributed(const DistributedMatrix<T>& B, const Pivots& pivots, Index incx) {
+  if (has_whole_columns(B)) return laswp(B.tiles(), pivots, incx);
+  const auto columns = in_panels(B);
+  laswp(columns.matrix().tiles(), pivots, incx);
+  columns.copy_back();
+}
+
+/// Whether A with panels of a given width solves for B where both are.
+template <Scalar T>
+bool solves_in_place(const DistributedMatrix<T>& A, Index panel, const DistributedMatrix<T>& B) {
+  const bool same_rows = A.m() == B.m() && A.mt() == B.mt() && (A.mt() <= 1 || A.mb() == B.mb());
+  return is_in_panels(A) && has_whole_columns(B) && same_rows && (panel == A.nb() || A.n() == 0);
+}
+
+/// Checks what is solved otherwise, with square tiles of A.
+/// @param at_a  position of A for messages
+template <Scalar T>
+void require_solvable_elsewhere(const char* routine, int at_a, Op op, const DistributedMatrix<T>& A, int at_b,
+                                const DistributedMatrix<T>& B) {
+  require_stored({routine, at_a, "A"}, A.tiles());
+  require_stored({routine, at_b, "B"}, B.tiles());
+  require_solvable(routine, at_a, op, A.tiles(), at_b, B.tiles());
+}
+
+template <Scalar T>
+void solve_elsewhere(Op op, const DistributedMatrix<T>& A, const Pivots& pivots, const DistributedMatrix<T>& B) {
+  if (op == Op::NoTrans) exchange_distributed(B, pivots, 1);
+  getrs_nopiv(op, A.tiles(), B.tiles());
+  if (op != Op::NoTrans) exchange_distributed(B, pivots, -1);
+}
+
 }  // namespace
 
 }  // namespace detail
@@ -151,11 +217,40 @@ void getrs_nopiv(Op op, const DistributedMatrix<T>& A, const DistributedMatrix<T
   getrs_nopiv(op, A.tiles(), B.tiles());
 }
 
-#define INSTANTIATE_DISTRIBUTED_SOLVERS(letter, T, ...)                                   \
-  template Info potrf<T>(Uplo, const DistributedMatrix<T>&);                              \
-  template void potrs<T>(Uplo, const DistributedMatrix<T>&, const DistributedMatrix<T>&); \
-  template Info getrf_nopiv<T>(const DistributedMatrix<T>&);                              \
-  template void getrs_nopiv<T>(Op, const DistributedMatrix<T>&, const DistributedMatrix<T>&);
+template <Scalar T>
+Pivoted getrf(const DistributedMatrix<T>& A) {
+  detail::agree("getrf", A, A);
+  return detail::factorize_distributed(A);
+}
+template <Scalar T>
+void getrs(Op op, const DistributedMatrix<T>& A, const Pivots& pivots, const DistributedMatrix<T>& B) {
+  detail::agree("getrs", B, op, A, B);
+  const auto& of_a = detail::PivotsAccess::tiles(pivots);
+  if (detail::solves_in_place(A, of_a.panel(), B)) return getrs(op, A.tiles(), pivots, B.tiles());
+  arguments::require_legal("getrs", arguments::illegal_op(1, "op", op));
+  detail::require_solvable_elsewhere("getrs", 2, op, A, 4, B);
+  if (of_a.rows() != A.m() || of_a.columns() != A.n())
+    throw ShapeError("getrs", 3, "pivots", "belong to a matrix of another size");
+  detail::solve_elsewhere(op, A, pivots, B);
+}
+template <Scalar T>
+Pivoted gesv(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
+  detail::agree("gesv", B, A, B);
+  if (detail::solves_in_place(A, A.nb(), B)) return gesv(A.tiles(), B.tiles());
+  detail::require_solvable_elsewhere("gesv", 1, Op::NoTrans, A, 2, B);
+  auto result = detail::factorize_distributed(A);
+  detail::solve_elsewhere(Op::NoTrans, A, result.pivots, B);
+  return result;
+}
+
+#define INSTANTIATE_DISTRIBUTED_SOLVERS(letter, T, ...)                                                \
+  template Info potrf<T>(Uplo, const DistributedMatrix<T>&);                                           \
+  template void potrs<T>(Uplo, const DistributedMatrix<T>&, const DistributedMatrix<T>&);              \
+  template Info getrf_nopiv<T>(const DistributedMatrix<T>&);                                           \
+  template void getrs_nopiv<T>(Op, const DistributedMatrix<T>&, const DistributedMatrix<T>&);          \
+  template Pivoted getrf<T>(const DistributedMatrix<T>&);                                              \
+  template void getrs<T>(Op, const DistributedMatrix<T>&, const Pivots&, const DistributedMatrix<T>&); \
+  template Pivoted gesv<T>(const DistributedMatrix<T>&, const DistributedMatrix<T>&);
 FOR_SDCZ(INSTANTIATE_DISTRIBUTED_SOLVERS, )
 
 }  // namespace tessera

@@ -74,6 +74,7 @@ template <Scalar T>
 void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
   const arguments::MatrixArgument at_a{"laswp", 1, "A"};
   detail::require_stored(at_a, A);
+  detail::require_whole_columns(at_a, A);
   detail::require_few_rows_of_tiles(at_a, A);
   arguments::require_in_place(at_a, A);
   const auto& tiles = detail::PivotsAccess::tiles(pivots);

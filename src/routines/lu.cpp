@@ -37,26 +37,43 @@ struct Submitted {
   std::shared_ptr<Outcome> outcome;
 };
 
+using Ops = algorithms::PanelOps<sinks::Submitter>;
+
+/// What a factorization knows of the times of panels: the same in all processes that share the matrix.
+algorithms::PanelTimes<Ops> panel_times(const Ops& to, const Share& share) {
+  if (!share.is_distributed()) return algorithms::PanelTimes(to);
+  const auto model = share.processes->model();
+  return {to, to.are_owned() && model.factorizes_beside_products, model.gpu_memory};
+}
+
 template <Scalar T>
 Submitted factorize(const Plan& plan, const Matrix<T>& A) {
-  const auto& session = MatrixAccess::grid(A).shared_session();
-  Submitted result{std::make_shared<PivotTiles>(session, A.m(), A.n(), A.nb()), std::make_shared<Outcome>(session)};
+  const auto& grid = MatrixAccess::grid(A);
+  const auto& session = grid.shared_session();
+  const auto& share = grid.share();
+  Submitted result{std::make_shared<PivotTiles>(session, A.m(), A.n(), A.nb()),
+                   std::make_shared<Outcome>(session, share.processes)};
   if (A.m() == 0 || A.n() == 0) {
     result.outcome->succeed();
     return result;
   }
   name_operand(A, 'A');
   sinks::Submitter submitter(*session, A, plan.gpus);
+  if (share.is_distributed()) result.pivots->assign(submitter.exchange(), A);
   // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = new codelets::InfoValue;
-  algorithms::PanelOps<sinks::Submitter> to(session->machine(), submitter, plan.grid.size(), A, *result.pivots);
-  if (plan.load_first && MatrixAccess::grid(A).is_private()) {
+  Ops to(session->machine(), submitter, plan.grid.size(), A, *result.pivots);
+  if (plan.load_first && grid.is_private()) {
     sinks::Loader loader(*session);
     to.request(loader);
   }
-  if (plan.load_first || !session->machine().has_owners()) algorithms::getrf(to, value);
+  if (plan.load_first || !session->machine().has_owners()) algorithms::getrf(to, panel_times(to, share), value);
   else algorithms::getrf_out_of_core(to, plan.together, value);
-  to.outcome(result.outcome->handle(), value);
+  if (!to.outcome(result.outcome->handle(), value)) {
+    const std::unique_ptr<codelets::InfoValue> unused(value);
+    result.outcome->succeed();
+  }
+  if (share.is_distributed()) result.pivots->give_to_all(submitter.exchange(), share.p * share.q, submitter.priority());
   return result;
 }
 
@@ -67,6 +84,7 @@ void require_right_sides(const char* routine, int at_a, const Matrix<T>& A, int 
   const arguments::MatrixArgument a{routine, at_a, "A"}, b{routine, at_b, "B"};
   require_panels(a, A);
   require_stored(b, B);
+  require_whole_columns(b, B);
   arguments::require_square(a, A);
   arguments::require_equal(b, "rows", B.m(), "A", A.m());
   if (B.mt() != A.mt() || (A.mt() > 1 && B.mb() != A.mb()))

@@ -18,6 +18,7 @@
 #include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "solvable.hpp"
 
 namespace tessera {
 
@@ -81,21 +82,6 @@ void require_square_tiles(const arguments::MatrixArgument& which, const Matrix<T
     throw ShapeError(
         which.routine, which.position, which.name,
         "is cut into tiles of " + std::to_string(A.mb()) + "x" + std::to_string(A.nb()) + ", which must be square");
-}
-
-template <Scalar T>
-void require_solvable(const char* routine, int at_a, Op op, const Matrix<T>& A, const Matrix<T>& B) {
-  const arguments::MatrixArgument a{routine, at_a, "A"}, b{routine, at_a + 1, "B"};
-  arguments::require_square(a, A);
-  arguments::require_same_tiles(a, "rows", arguments::row_cut(A), "its columns", arguments::column_cut(A));
-  arguments::require_equal(b, "rows", B.m(), "A", A.m());
-  arguments::require_in_place(b, B);
-  if (B.m() == 0 || B.n() == 0) return;
-  arguments::require_values(a, A);
-  arguments::require_same_tiles(b, "rows", arguments::row_cut(B), "A", arguments::row_cut(A));
-  arguments::require_disjoint(b, B, "A", A);
-  const Factor<T> given(A, op);
-  require_operation(a, is_transposed(B) ? given.transposed(is_conjugated(B)) : given);
 }
 
 /// The factors of Aᵀ or Aᴴ are the transposed factors. The unit diagonal then belongs to the other factor.
@@ -186,13 +172,13 @@ Info getrf_nopiv(const Matrix<T>& A, Growth* growth) {
 template <Scalar T>
 void getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   arguments::require_legal("getrs_nopiv", arguments::illegal_op(1, "op", op));
-  detail::require_solvable("getrs_nopiv", 2, op, A, B);
+  detail::require_solvable("getrs_nopiv", 2, op, A, 3, B);
   detail::submit_solves(detail::solves_with_lu(op), A, B);
 }
 template <Scalar T>
 Info gesv_nopiv(const Matrix<T>& A, const Matrix<T>& B, Growth* growth) {
   arguments::require_in_place({"gesv_nopiv", 1, "A"}, A);
-  detail::require_solvable("gesv_nopiv", 1, Op::NoTrans, A, B);
+  detail::require_solvable("gesv_nopiv", 1, Op::NoTrans, A, 2, B);
   auto info = detail::submit_getrf_nopiv(A, growth);
   detail::submit_solves(detail::solves_with_lu(Op::NoTrans), A, B);
   return info;

@@ -36,10 +36,21 @@ void require_few_rows_of_tiles(const arguments::MatrixArgument& which, const Mat
         "has " + std::to_string(A.mt()) + " rows of tiles, must have at most " + std::to_string(most_tiles_of_panel));
 }
 
+/// @throws ShapeError if several processes own the tiles of a column
+template <Scalar T>
+void require_whole_columns(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+  const auto& share = MatrixAccess::grid(A).share();
+  if (share.p > 1 && A.mt() > 1)
+    throw ShapeError(which.routine, which.position, which.name,
+                     "has its columns distributed over " + std::to_string(share.p) +
+                         " processes, must have each column in one process");
+}
+
 /// @throws ArgumentError, ShapeError if A is transposed, or not in panels
 template <Scalar T>
 void require_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) {
   require_stored(which, A);
+  require_whole_columns(which, A);
   if (A.mt() > 1 && A.mb() % A.nb() != 0)
     throw ShapeError(which.routine, which.position, which.name,
                      "has tiles of " + std::to_string(A.mb()) + "x" + std::to_string(A.nb()) +
@@ -58,7 +69,18 @@ void require_full_panels(const arguments::MatrixArgument& which, const Matrix<T>
 
 template <Scalar T>
 Plan panels_of(const Matrix<T>& A) {
-  return plan_panels(MatrixAccess::session(A).machine(), type_letter<T>, A.m(), A.n(), {A.mb(), A.nb(), A.nb()});
+  const auto& machine = MatrixAccess::session(A).machine();
+  const TileExtents tile{A.mb(), A.nb(), A.nb()};
+  const auto& share = MatrixAccess::grid(A).share();
+  if (!share.is_distributed()) return plan_panels(machine, type_letter<T>, A.m(), A.n(), tile);
+  // The plan must be the same in all processes. Each has panels [j, n) with j mod q.
+  const auto model = share.processes->model();
+  Machine of_process = machine;
+  of_process.gpu_memory = model.gpu_memory;
+  auto plan = plan_panels(of_process, type_letter<T>, A.m(), divide_up(A.n(), Index{share.q}), tile, model.gpus);
+  plan.together *= share.q;
+  plan.gpus = 0;
+  return plan;
 }
 
 /// @throws ShapeError if the pivots cannot belong to a factorization of A

@@ -20,11 +20,12 @@ namespace {
 
 constexpr const char* visible_gpus = "CUDA_VISIBLE_DEVICES";
 
-/// The variables in which launchers tell a process its rank on the node and the number of ranks.
+/// Variables in which launchers tell a process its rank and the number of ranks.
 struct Launcher {
   const char *rank, *count;
 };
 constexpr Launcher launchers[] = {
+    // of the ranks on the node
     {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},  // Open MPI
     {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},                        // Hydra: MPICH, Intel MPI
     {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},    // MVAPICH
@@ -33,10 +34,12 @@ constexpr Launcher launchers[] = {
     {"SLURM_LOCALID", ""},  // last, because it is also set for a batch script, which may call mpirun
 };
 
-/// The variables by which they tell the number of processes of the whole program. Not SLURM_NTASKS, which a batch
-/// script also has.
-constexpr const char* counts_of_program[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE",
-                                             "SLURM_STEP_NUM_TASKS"};
+/// The variables by which they tell a process its rank in the whole program, and the number of processes. Not
+/// SLURM_NTASKS, which a batch script also has.
+constexpr Launcher of_program[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                   {"PMI_RANK", "PMI_SIZE"},
+                                   {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+                                   {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS"}};
 
 /// The contents of a file in /proc; "" if it cannot be read.
 std::string content(pid_t process, const char* file) {
@@ -134,9 +137,16 @@ SharedWithRanks shared_with_ranks_of_node() {
 
 int launched_ranks() {
   int count = 1;
-  for (const char* variable : counts_of_program)
-    count = std::max(count, as_number<int>(environment(variable)).value_or(1));
+  for (const auto& launcher : of_program)
+    count = std::max(count, as_number<int>(environment(launcher.count)).value_or(1));
   return count;
+}
+
+int launched_rank() {
+  for (const auto& launcher : of_program)
+    if (as_number<int>(environment(launcher.count)).value_or(1) > 1)
+      return as_number<int>(environment(launcher.rank)).value_or(0);
+  return 0;
 }
 
 }  // namespace tessera::detail

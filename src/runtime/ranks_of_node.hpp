@@ -38,5 +38,7 @@ SharedWithRanks shared_with_ranks_of_node();
 
 /// The number of processes of the MPI program that the launcher has started, on all nodes; 1 without a launcher.
 int launched_ranks();
+/// The number of this process among them; 0 without a launcher.
+int launched_rank();
 
 }  // namespace tessera::detail

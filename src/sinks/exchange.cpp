@@ -23,7 +23,7 @@ bool Exchange::bring(std::span<const Access> accesses, int priority) {
       continue;
     }
     const int owner = processes_->owner(tile);
-    if (owner == runner) continue;
+    if (owner == runner || owner == detail::Processes::every_process) continue;
     if (runner == me) receive(tile, priority);
     else if (owner == me) send(tile, runner, priority);
   }
@@ -49,6 +49,15 @@ void Exchange::receive(starpu_data_handle_t tile, int priority) {
 void Exchange::forget(starpu_data_handle_t tile) {
   sent_.erase(tile);
   if (received_.erase(tile) > 0) starpu_data_invalidate_submit(tile);
+}
+
+void Exchange::give_to_all(starpu_data_handle_t tile, int processes, int priority) {
+  const int me = processes_->rank();
+  if (!is_mine(tile)) receive(tile, priority);
+  else
+    for (int other = 0; other < processes; other++)
+      if (other != me) send(tile, other, priority);
+  processes_->keep_everywhere(tile);
 }
 
 void Exchange::assign(starpu_data_handle_t temporary, starpu_data_handle_t owned_like) {

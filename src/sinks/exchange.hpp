@@ -41,6 +41,10 @@ class Exchange {
   /// have run.
   void forget(starpu_data_handle_t tile);
 
+  /// Sends a tile to all processes, unless they have it. From then on, each has its own.
+  /// @param processes  number of them
+  void give_to_all(starpu_data_handle_t tile, int processes, int priority);
+
   /// Assigns a tile that exists only during this call to the owner of another tile.
   void assign(starpu_data_handle_t temporary, starpu_data_handle_t owned_like);
 

@@ -78,6 +78,11 @@ class Submitter {
   /// but the tiles that they need from this process are sent.
   bool runs(starpu_data_handle_t tile) const { return !exchange_ || exchange_->is_mine(tile); }
 
+  /// Declares that no task of the call reads a tile of another process again, unless it travels again.
+  void forget(starpu_data_handle_t tile) {
+    if (exchange_) exchange_->forget(tile);
+  }
+
   using Temporary = TemporaryTile;
   /// An m×n tile that stands for another tile and belongs to the same process. All processes call this.
   TemporaryTile temporary(const tile::Tile& stands_for, Index m, Index n, std::size_t element_size) {

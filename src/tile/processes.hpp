@@ -34,7 +34,11 @@ class Processes {
   virtual void assign(starpu_data_handle_t tile, int owner) = 0;
   /// Declares that only this process uses these data.
   virtual void keep(starpu_data_handle_t data) = 0;
-  /// @pre  `assign` or `keep` was called
+  /// The owner of data of which every process has its own copy with the same values.
+  static constexpr int every_process = -1;
+  /// Makes `every_process` the owner. All processes call this.
+  virtual void keep_everywhere(starpu_data_handle_t data) = 0;
+  /// @pre  `assign`, `keep` or `keep_everywhere` was called
   virtual int owner(starpu_data_handle_t tile) const = 0;
 
   /// Sends a tile of this process as soon as the tasks submitted so far have written it.

@@ -13,9 +13,10 @@ namespace tessera::detail {
 /// The properties of the processes in a p×q grid on which the choice depends.
 struct ProcessModel {
   int p = 1, q = 1;
-  int gpus = 0;            ///< of each process; 0: the CPU cores compute
-  double gpu_memory = 0;   ///< of each GPU, for tiles; 0: no GPU, or no known limit
-  double host_memory = 0;  ///< that each process may take; 0: no known limit
+  int gpus = 0;                             ///< of each process; 0: the CPU cores compute
+  double gpu_memory = 0;                    ///< of each GPU, for tiles; 0: no GPU, or no known limit
+  double host_memory = 0;                   ///< that each process may take; 0: no known limit
+  bool factorizes_beside_products = false;  ///< whether the GPUs do
 };
 
 /// A product in tiles: mt×kt times kt×nt.

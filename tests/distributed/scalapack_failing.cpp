@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// usage: mpirun -n 2 test-scalapack-failing unaligned|blocks|descriptor|ended|grids|smaller: a call that breaks a rule.
+// usage: mpirun -n 2 test-scalapack-failing outside|pivots|descriptor|ended|grids|smaller: a call that breaks a rule.
 #include <cstdlib>
 #include <string>
 
@@ -30,8 +30,13 @@ int main(int argc, char** argv) {
   begin(MPI_COMM_WORLD, 1, 2);
   const Matrix A(n, n, 4, 1);
   Matrix C(n, n, 4, 2);
-  if (how == "unaligned") multiply(A, A, C, 2, n - 2);
-  if (how == "blocks") multiply(A, Matrix(n, n, 5, 3), C, 1, n);
+  if (how == "outside") multiply(A, A, C, 2, n);
+  if (how == "pivots") {
+    const std::vector<int> pivots(n + 4);
+    int info = 0;
+    tessera_pdgetrs_("N", &n, &n, A.local.data(), &one, &one, A.desc, pivots.data(), C.local.data(), &one, &one, C.desc,
+                     &info);
+  }
   if (how == "descriptor") {
     Matrix B(n, n, 4, 3);
     B.desc[8] = 1;

@@ -107,4 +107,14 @@ Input read_input(std::istream& file, const std::string& name) {
   return input;
 }
 
+std::vector<ProcessGrid> read_grids(std::istream& file, const std::string& name) {
+  Lines lines(file, name);
+  lines.advance("PMAP", 9);
+  const auto rows = read_list(lines, "number of process grids", "P", 1);
+  lines.advance("Q");
+  std::vector<ProcessGrid> grids;
+  for (const Index p : rows) grids.push_back({static_cast<int>(p), lines.number<int>(1, largest_order)});
+  return grids;
+}
+
 }  // namespace tessera::hpl

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tessera-hpl solves the systems of an HPL.dat and prints HPL's output.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include <tessera/error.hpp>
@@ -25,7 +23,6 @@
 #include "runtime/session.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/runtime_options.hpp"
-#include "shared/text.hpp"
 #include "workload/host_memory.hpp"
 
 namespace {
@@ -34,21 +31,18 @@ using namespace tessera;
 using namespace tessera::hpl;
 using tools::BadArgument;
 
-Input read(const Options& options) {
-  std::ifstream file(options.file);
-  if (!file && !std::filesystem::exists(options.file))
-    throw BadArgument(options.file + ": no such file; docs/hpl.md has one to begin with");
-  if (!file) throw BadArgument("FILE", options.file, "cannot be read");
-  auto input = read_input(file, options.file);
-  if (options.runtime.tile > 0) input.panel_sizes = {options.runtime.tile};
-  return input;
-}
-
-/// Each process of an MPI program would solve all systems, on the same devices.
-void require_one_process() {
-  if (const int count = detail::launched_ranks(); count > 1)
-    throw BadArgument(fmt::format(
-        "one process uses all devices of the machine, but {} are started: start it without mpirun or srun", count));
+/// Under mpirun, another program takes over: each process would solve all systems on the same devices.
+/// @throws BadArgument if there is no such program
+void give_way_to_many_processes(char** argv) {
+  const int count = detail::launched_ranks();
+  if (count == 1) return;
+  std::error_code unreadable;
+  const auto other = std::filesystem::read_symlink("/proc/self/exe", unreadable).replace_filename("tessera-mpi-hpl");
+  execv(other.c_str(), argv);
+  throw BadArgument(
+      fmt::format("{} processes are started, and {} is not there: it is built with MPI. One process uses all "
+                  "devices of a machine; start it without mpirun or srun",
+                  count, other.string()));
 }
 
 /// Bytes of A and b.
@@ -77,19 +71,6 @@ void resolve(Options& options, const bench::Machine& machine) {
 std::string describe(const bench::Machine& machine, int gpus) {
   if (gpus == 0) return fmt::format("{} CPU cores, no GPU", machine.cores);
   return fmt::format("{}, {} CPU cores", machine.names(gpus), machine.cores);
-}
-
-using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-File open_output(const Input& input) {
-  constexpr auto stays_open = [](std::FILE* /*file*/) { return 0; };
-  if (input.device == Input::Device::StandardOutput) return {stdout, stays_open};
-  if (input.device == Input::Device::StandardError) return {stderr, stays_open};
-  File file(std::fopen(input.output.c_str(), "w"), std::fclose);
-  if (file == nullptr)
-    throw RuntimeError(
-        fmt::format("the output file {} cannot be written: {}", tools::excerpt(input.output), std::strerror(errno)));
-  return file;
 }
 
 /// The library's gesv, with a new Runtime for each panel width.
@@ -133,10 +114,10 @@ class Gesv {
 };
 
 int run(int argc, char** argv) {
+  give_way_to_many_processes(argv);
   auto options = parse_options(argc, argv);
   if (!options) return tools::Success;
-  require_one_process();
-  const auto input = read(*options);
+  const auto input = read_input(*options);
   options->runtime = tools::with_environment(options->runtime);
   const auto machine = bench::look_at_machine(options->runtime.gpus != 0);
   resolve(*options, machine);

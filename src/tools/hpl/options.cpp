@@ -2,6 +2,8 @@
 #include "hpl/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
+#include <fstream>
 
 #include "shared/bad_argument.hpp"
 #include "shared/command_line.hpp"
@@ -9,7 +11,7 @@
 
 namespace tessera::hpl {
 
-std::optional<Options> parse_options(int argc, char** argv) {
+std::optional<Options> parse_options(int argc, char** argv, bool speaks) {
   CLI::App app(
       "Solves the systems of an HPL.dat with Tessera's LU with partial pivoting, and prints HPL's table and residuals. "
       "From the file, it uses N, NB (columns of a panel; 0: the library's choice), the output and the threshold. Exits "
@@ -22,7 +24,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_option("--memory", memory, "pinned or pageable (pinned if there are GPUs)")->type_name("KIND");
   tools::add_runtime_options(app, typed, false);
   app.get_option("--tile")->description("columns of a panel, instead of every NB of the file");
-  if (!tools::parse_command_line(app, argc, argv)) return std::nullopt;
+  if (!tools::parse_command_line(app, argc, argv, speaks)) return std::nullopt;
   if (!memory.empty() && memory != "pinned" && memory != "pageable")
     throw tools::BadArgument("--memory", memory, "is not one of pinned, pageable");
   if (!memory.empty()) options.pinned = memory == "pinned";
@@ -32,6 +34,16 @@ std::optional<Options> parse_options(int argc, char** argv) {
   runtime.policy = tools::parse_policies(typed).front();
   runtime.placement = tools::parse_placements(typed).front();
   return options;
+}
+
+Input read_input(const Options& options) {
+  std::ifstream file(options.file);
+  if (!file && !std::filesystem::exists(options.file))
+    throw tools::BadArgument(options.file + ": no such file; docs/hpl.md has one to begin with");
+  if (!file) throw tools::BadArgument("FILE", options.file, "cannot be read");
+  auto input = read_input(file, options.file);
+  if (options.runtime.tile > 0) input.panel_sizes = {options.runtime.tile};
+  return input;
 }
 
 }  // namespace tessera::hpl

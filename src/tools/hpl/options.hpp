@@ -6,6 +6,8 @@
 
 #include <tessera/runtime.hpp>
 
+#include "hpl/input.hpp"
+
 namespace tessera::hpl {
 
 /// The command line, validated as far as possible without knowing the machine.
@@ -17,6 +19,11 @@ struct Options {
 
 /// @return  empty if --help or --version was given, after printing the text
 /// @throws BadArgument
-std::optional<Options> parse_options(int argc, char** argv);
+/// @param speaks  false: prints nothing
+std::optional<Options> parse_options(int argc, char** argv, bool speaks = true);
+
+/// Reads the file. `tile` replaces every NB.
+/// @throws BadArgument
+Input read_input(const Options& options);
 
 }  // namespace tessera::hpl

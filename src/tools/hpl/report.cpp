@@ -3,9 +3,13 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
+#include <cstring>
+
 #include <tessera/error.hpp>
 
 #include "shared/bad_argument.hpp"
+#include "shared/text.hpp"
 
 namespace tessera::hpl {
 
@@ -26,12 +30,23 @@ double Solved::gigaflops() const {
   return (2.0 / 3 * order + 1.5) * order * order / seconds * 1e-9;
 }
 
-void Report::begin(const Input& input, const std::string& machine) {
+Output open_output(const Input& input) {
+  constexpr auto stays_open = [](std::FILE* /*file*/) { return 0; };
+  if (input.device == Input::Device::StandardOutput) return {stdout, stays_open};
+  if (input.device == Input::Device::StandardError) return {stderr, stays_open};
+  Output file(std::fopen(input.output.c_str(), "w"), std::fclose);
+  if (file == nullptr)
+    throw RuntimeError(
+        fmt::format("the output file {} cannot be written: {}", tools::excerpt(input.output), std::strerror(errno)));
+  return file;
+}
+
+void Report::begin(const Input& input, const std::string& machine, const char* ignored) {
   fmt::print(output_, "{}\ntessera-hpl {}: HPL's benchmark, solved by Tessera's LU with partial pivoting\n{}\n{}\n\n",
              thick, TESSERA_VERSION, machine, thick);
   fmt::print(output_, "N      :{}\nNB     :{}\n", listed(input.sizes), listed(input.panel_sizes));
   fmt::print(output_, "NB is the number of columns in a panel, at least N/1024.{}\n\n",
-             input.says_more ? fmt::format(" Ignored: {}.", ignored_parameters) : "");
+             input.says_more ? fmt::format(" Ignored: {}.", ignored) : "");
   if (checks())
     fmt::print(output_,
                "- The matrix A is randomly generated for each test.\n"
@@ -48,8 +63,8 @@ void Report::add(const Solved& solved) {
   if (solved.asked > 0 && solved.panel > solved.asked)
     fmt::print(output_, "NB = {} is below N/1024: panels have {} columns.\n", solved.asked, solved.panel);
   // HPL's letters for the variant: row-major processes, look-ahead of one panel, right-looking. Zeros do not apply.
-  fmt::print(output_, "WR10R0R0{:>12} {:>5} {:>5} {:>5} {:>18.2f}    {:>19.4e}\n", solved.n, solved.panel, 1, 1,
-             solved.seconds, solved.gigaflops());
+  fmt::print(output_, "WR10R0R0{:>12} {:>5} {:>5} {:>5} {:>18.2f}    {:>19.4e}\n", solved.n, solved.panel, solved.p,
+             solved.q, solved.seconds, solved.gigaflops());
   if (solved.info != 0) {
     fmt::print(output_, "Error code returned by solve is {}, skip\n", solved.info);
     skipped_++;

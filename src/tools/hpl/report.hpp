@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdio>
+#include <memory>
 #include <string>
 
 #include "hpl/input.hpp"
@@ -16,9 +17,14 @@ struct Solved {
   double seconds = 0;   ///< time of factorization and solve
   Index info = 0;       ///< info of gesv
   double residual = 0;  ///< scaled; unset if nothing is checked
+  int p = 1, q = 1;     ///< the grid of processes
 
   double gigaflops() const;  ///< as HPL counts: 2/3 n³ + 3/2 n² flops
 };
+
+using Output = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+/// @throws RuntimeError if the file cannot be written
+Output open_output(const Input& input);
 
 /// Writes HPL's table and residual checks in HPL's format, and counts the checks.
 class Report {
@@ -27,7 +33,8 @@ class Report {
   Report(std::FILE* output, double threshold) : output_(output), threshold_(threshold) {}
 
   bool checks() const { return threshold_ > 0; }
-  void begin(const Input& input, const std::string& machine);
+  /// @param ignored  parameters of the file
+  void begin(const Input& input, const std::string& machine, const char* ignored = ignored_parameters);
   void add(const Solved& solved);
   /// @throws RuntimeError if some output could not be written
   void end();

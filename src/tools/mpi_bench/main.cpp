@@ -2,6 +2,7 @@
 // tessera-mpi-bench measures routines on matrices over many processes, and counts what they send.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +15,7 @@
 #include "problems.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/json_lines.hpp"
+#include "shared/one_of_many.hpp"
 #include "simulated.hpp"
 #include "unrolling.hpp"
 
@@ -24,7 +26,7 @@ using namespace tessera::mpi_bench;
 
 int unroll(const Options& options) {
   tools::JsonLines json(options.json);
-  json.note(fmt::format("{:8} {:>6} {:>6} {:>10} {:>8} {:>8} {:>10} {:>10}", "routine", "tiles", "grid", "own tasks",
+  json.note(fmt::format("{:12} {:>6} {:>6} {:>10} {:>8} {:>8} {:>10} {:>10}", "routine", "tiles", "grid", "own tasks",
                         "sent", "received", "handles ms", "call ms"));
   for (const auto& routine : options.routines)
     for (const Index tiles : options.sizes) {
@@ -33,7 +35,7 @@ int unroll(const Options& options) {
       if (!options.dump.empty())
         detail::write_whole(std::filesystem::path(options.dump) / fmt::format("{}-{}.txt", routine, tiles),
                             result.dump);
-      json.note(fmt::format("{:8} {:6} {:>6} {:10} {:8} {:8} {:10.1f} {:10.1f}", routine, tiles, options.grid(),
+      json.note(fmt::format("{:12} {:6} {:>6} {:10} {:8} {:8} {:10.1f} {:10.1f}", routine, tiles, options.grid(),
                             result.tasks, result.sent, result.received, 1e3 * result.handles, 1e3 * result.seconds));
       json.write({{"routine", routine},
                   {"tiles", tiles},
@@ -57,7 +59,7 @@ bool report(tools::JsonLines& json, const Options& options, const std::string& n
             const Result& result) {
   const bool right = !result.residual || *result.residual <= largest_residual;
   const double gflops = 1e-9 * problem.flops() / result.seconds;
-  json.note(fmt::format("{:8} {:8} {:6} {:>6} {:10.3f} {:10.3f} {:22.3f} {:9.3f}  {}", name, n, options.tile,
+  json.note(fmt::format("{:12} {:8} {:6} {:>6} {:10.3f} {:10.3f} {:22.3f} {:9.3f}  {}", name, n, options.tile,
                         options.grid(), 1e3 * result.seconds, gflops, 1e-6 * result.mean_received(),
                         1e-6 * problem.model_bytes(),
                         result.residual ? fmt::format("{:.2g}{}", *result.residual, right ? "" : " WRONG") : ""));
@@ -113,14 +115,20 @@ int run(int argc, char** argv) {
   if (options->unroll_as != -1) return unroll(*options);
   if (simulated && (options->check || options->numa_as_gpu))
     throw tools::BadArgument("--check and --numa-as-gpu cannot be simulated");
+  if (simulated && options->p > 1)
+    for (const char* routine : {"getrf", "getrs", "gesv"})
+      if (std::ranges::find(options->routines, routine) != options->routines.end())
+        throw tools::BadArgument("--grid", options->grid(),
+                                 std::string("cannot be simulated for ") + routine + ": it must have one row");
   send_sizes_only();
+  tools::yield_when_idle();
   const Grid grid(options->p, options->q);
   tell_of_machine();
   if (options->numa_as_gpu) use_devices_only();
   std::optional<tools::JsonLines> json;
   if (grid.rank() == 0) {
     json.emplace(options->json);
-    json->note(fmt::format("{:8} {:>8} {:>6} {:>6} {:>10} {:>10} {:>22} {:>9}  {}", "routine", "n", "tile", "grid",
+    json->note(fmt::format("{:12} {:>8} {:>6} {:>6} {:>10} {:>10} {:>22} {:>9}  {}", "routine", "n", "tile", "grid",
                            "ms", "GFLOP/s", "received: mean [MB]", "model", options->check ? "residual" : ""));
   }
   bool right = true;
@@ -137,5 +145,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  return tessera::tools::exit_code_of("tessera-mpi-bench", [&] { return run(argc, argv); });
+  return tessera::tools::exit_code_of(
+      "tessera-mpi-bench", [&] { return run(argc, argv); }, tessera::tools::speaks_for_all);
 }

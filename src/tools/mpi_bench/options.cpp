@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "problems.hpp"
+#include "runtime/ranks_of_node.hpp"
 #include "shared/bad_argument.hpp"
 #include "shared/command_line.hpp"
 
@@ -38,7 +40,9 @@ std::optional<Options> parse_options(int argc, char** argv) {
       "prints the results.",
       "tessera-mpi-bench");
   app.add_option("--grid", grid, "rows and columns of processes, e.g. 2x3")->type_name("PxQ")->required();
-  app.add_option("--routine", options.routines, "gemm, trsm, potrf (gemm)")->delimiter(',')->type_name("NAME");
+  std::string names;
+  for (const char* routine : routines) names += std::string(names.empty() ? "" : ", ") + routine;
+  app.add_option("--routine", options.routines, names + " (gemm)")->delimiter(',')->type_name("NAME");
   app.add_option("--type", options.types, "s, d, c, z (d)")->delimiter(',')->type_name("T");
   app.add_option("--size", options.sizes, "order of the matrices (1000)")->delimiter(',')->type_name("N");
   app.add_option("--tile", options.tile, "order of a tile (256)")->type_name("N");
@@ -70,7 +74,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_option("--json", options.json, "write the results to FILE, one JSON object per line (-: standard output)")
       ->type_name("FILE");
   app.get_option("--hold-back")->excludes("--send-early");
-  if (!tools::parse_command_line(app, argc, argv)) return {};
+  if (!tools::parse_command_line(app, argc, argv, detail::launched_rank() == 0)) return {};
   std::tie(options.p, options.q) = parse_pair("--grid", grid);
   if (!block.empty()) std::tie(blocks.rows, blocks.columns) = parse_pair("--block", block);
   if (early || late) blocks.holds_back = late;
@@ -80,8 +84,14 @@ std::optional<Options> parse_options(int argc, char** argv) {
   if (app.count("--chunk") > 0) require_at_least_1("--chunk", blocks.chunk);
   if (app.count("--look-ahead") > 0) require_at_least_1("--look-ahead", blocks.ahead);
   for (const Index n : options.sizes) require_at_least_1("--size", n);
-  for (const auto& type : options.types)
-    if (type.size() != 1) throw BadArgument("--type", type, "is not one of s, d, c, z");
+  for (const auto& routine : options.routines) require_routine(routine);
+  for (const auto& type : options.types) {
+    if (type.size() != 1 || std::string("sdcz").find(type) == std::string::npos)
+      throw BadArgument("--type", type, "is not one of s, d, c, z");
+    for (const auto& routine : options.routines)
+      if (options.unroll_as < 0 && is_for_complex_only(routine) && type != "c" && type != "z")
+        throw BadArgument("--routine", routine, "is for --type c and z");
+  }
   if (app.count("--unroll-as") > 0 && (options.unroll_as < 0 || options.unroll_as >= options.p * options.q))
     throw BadArgument("--unroll-as", std::to_string(options.unroll_as), "must be one of the grid's processes");
   if (app.count("--dump") > 0 && options.unroll_as < 0) throw BadArgument("--dump", options.dump, "needs --unroll-as");

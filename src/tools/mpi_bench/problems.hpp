@@ -38,10 +38,17 @@ class Problem {
   virtual std::optional<Cut> cut() const { return {}; }
 };
 
-/// @param routine  gemm, trsm or potrf
+/// All routines on distributed matrices.
+constexpr const char* routines[] = {"gemm",        "gemmt",       "symm",  "hemm",  "syrk",  "herk",
+                                    "syr2k",       "her2k",       "trmm",  "trsm",  "potrf", "potrs",
+                                    "getrf_nopiv", "getrs_nopiv", "getrf", "getrs", "gesv"};
+bool is_for_complex_only(const std::string& routine);
+/// @throws BadArgument if there is no such routine
+void require_routine(const std::string& routine);
+
+/// @param routine  one that exists in this type
 /// @param type     s, d, c or z
 /// @param control  how gemm limits communication. Sizes that it leaves open are chosen for the process's devices
-/// @throws BadArgument if there is no such routine or type
 std::unique_ptr<Problem> make_problem(const std::string& routine, char type, const Grid& grid, Index n, Index tile,
                                       const detail::ProcessControl& control);
 

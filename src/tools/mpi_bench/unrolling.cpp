@@ -13,6 +13,7 @@
 #include <tessera/runtime.hpp>
 
 #include "distributed/owner_table.hpp"
+#include "problems.hpp"
 #include "runtime/process_session.hpp"
 #include "shared/bad_argument.hpp"
 #include "sinks/dump.hpp"
@@ -48,6 +49,7 @@ class Nobody final : public detail::Processes {
   int rank() const noexcept override { return rank_; }
   void assign(starpu_data_handle_t tile, int owner) override { owners_.assign(tile, owner); }
   void keep(starpu_data_handle_t data) override { assign(data, rank_); }
+  void keep_everywhere(starpu_data_handle_t data) override { assign(data, every_process); }
   int owner(starpu_data_handle_t tile) const override { return owners_.of(tile); }
   // Like StarPU-MPI, these functions wait for the tile, and release it when the message would be complete.
   void send(starpu_data_handle_t tile, int /*to*/, int /*priority*/) override {
@@ -85,18 +87,30 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
+/// @pre  the routine exists in double precision
 void submit(const std::string& routine, const Matrix<double>& A, const Matrix<double>& B, const Matrix<double>& C) {
-  if (routine == "gemm") gemm(Op::NoTrans, Op::NoTrans, 1., A, B, 1., C);
-  else if (routine == "trsm") trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, 1., A, B);
-  else potrf(Uplo::Lower, A);
+  constexpr auto lower = Uplo::Lower;
+  constexpr auto as_stored = Op::NoTrans;
+  if (routine == "gemm") gemm(as_stored, as_stored, 1., A, B, 1., C);
+  if (routine == "gemmt") gemmt(lower, as_stored, Op::Trans, 1., A, A, 1., C);
+  if (routine == "symm") symm(Side::Left, lower, 1., A, B, 1., C);
+  if (routine == "syrk") syrk(lower, as_stored, 1., A, 1., C);
+  if (routine == "syr2k") syr2k(lower, as_stored, 1., A, B, 1., C);
+  if (routine == "trmm") trmm(Side::Left, lower, as_stored, Diag::Unit, 1., A, B);
+  if (routine == "trsm") trsm(Side::Left, lower, as_stored, Diag::Unit, 1., A, B);
+  if (routine == "potrf") potrf(lower, A);
+  if (routine == "potrs") potrs(lower, A, B);
+  if (routine == "getrf_nopiv") getrf_nopiv(A);
+  if (routine == "getrs_nopiv") getrs_nopiv(as_stored, A, B);
 }
 
 }  // namespace
 
 Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles,
                        const detail::ProcessControl& control, bool dumps) {
-  if (routine != "gemm" && routine != "trsm" && routine != "potrf")
-    throw tools::BadArgument("--routine", routine, "is not one of gemm, trsm, potrf");
+  const bool needs_pivots = routine == "getrf" || routine == "getrs" || routine == "gesv";  // which do not arrive
+  if (is_for_complex_only(routine) || needs_pivots)
+    throw tools::BadArgument("--routine", routine, "cannot be unrolled");
   constexpr Index tile = 2;  // tasks take no time
   const Runtime runtime;
   const auto nobody = std::make_shared<Nobody>(rank, p * q, control);

@@ -21,11 +21,11 @@ struct Unrolling {
 
 /// Submits a call in double precision as process `rank` of a p×q grid would, without other processes and without MPI: a
 /// tile that would be received counts as arrived. The results are meaningless.
-/// @param routine  gemm, trsm or potrf
+/// @param routine  one that exists in double precision and has no pivots
 /// @param tiles    the matrices have tiles×tiles tiles
 /// @param control  how gemm limits communication, for processes without GPUs and with unlimited memory
 /// @param dumps    whether to record the call, which takes time
-/// @throws BadArgument if there is no such routine
+/// @throws BadArgument if the routine is another
 Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles,
                        const detail::ProcessControl& control, bool dumps);
 

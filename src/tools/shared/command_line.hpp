@@ -27,20 +27,21 @@ class WrappedHelp : public CLI::Formatter {
 };
 
 /// Adds --version, and parses. Refuses variables of earlier versions, and reports unknown ones.
-/// @return  false if --help or --version was given, after printing the text
+/// @param speaks  false: prints nothing, because another process of the program does
+/// @return        false if --help or --version was given, after printing the text
 /// @throws BadArgument, ArgumentError
-inline bool parse_command_line(CLI::App& app, int argc, char** argv) {
+inline bool parse_command_line(CLI::App& app, int argc, char** argv, bool speaks = true) {
   app.formatter(std::make_shared<WrappedHelp>());
   app.set_version_flag("--version", app.get_name() + " " TESSERA_VERSION, "Print the version and exit");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) throw BadArgument(error.what());
-    app.exit(error);
+    if (speaks) app.exit(error);
     return false;
   }
   detail::refuse_old_variables();
-  if (const auto remark = detail::remark_on_unknown_variables(); !remark.empty())
+  if (const auto remark = detail::remark_on_unknown_variables(); speaks && !remark.empty())
     std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), remark.c_str());
   return true;
 }

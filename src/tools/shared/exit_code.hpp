@@ -12,9 +12,12 @@ namespace tessera::tools {
 
 /// Calls `run` and returns its exit code. An exception is printed after the program's name and becomes its exit code.
 /// Lost output, for example on a full disk, is reported and turns success into failure.
-template <typename Run>
-int exit_code_of(const char* program, Run run) {
-  const auto complain = [&](const std::exception& error) { std::fprintf(stderr, "%s: %s\n", program, error.what()); };
+/// @param speaks  (const char* message): whether this process of several prints it
+template <typename Run, typename Speaks>
+int exit_code_of(const char* program, Run run, Speaks speaks) {
+  const auto complain = [&](const std::exception& error) {
+    if (speaks(error.what())) std::fprintf(stderr, "%s: %s\n", program, error.what());
+  };
   try {
     const int code = run();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -30,6 +33,10 @@ int exit_code_of(const char* program, Run run) {
     complain(error);
     return RuntimeFailed;
   }
+}
+template <typename Run>
+int exit_code_of(const char* program, Run run) {
+  return exit_code_of(program, run, [](const char* /*message*/) { return true; });
 }
 
 }  // namespace tessera::tools

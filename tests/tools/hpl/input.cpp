@@ -46,6 +46,20 @@ TEST(HplInput, SaysMoreIfItHasAnotherGridOrVariants) {
   EXPECT_FALSE(input_from(replaced(replaced(grid, "2            Ps", "1 Ps"), "2            Qs", "1 Qs")).says_more);
 }
 
+TEST(HplInput, HasProcessGrids) {
+  std::istringstream file(replaced(
+      replaced(replaced(sample_input, "1            # of process grids", "2 # grids"), "2            Ps", "1 3 Ps"),
+      "2            Qs", "4 5 Qs"));
+  const auto grids = hpl::read_grids(file, "some.dat");
+  ASSERT_EQ(grids.size(), 2u);
+  EXPECT_EQ(grids[0].p, 1);
+  EXPECT_EQ(grids[0].q, 4);
+  EXPECT_EQ(grids[1].p, 3);
+  EXPECT_EQ(grids[1].q, 5);
+  std::istringstream wrong(replaced(sample_input, "2            Qs", "x Qs"));
+  EXPECT_THROW(hpl::read_grids(wrong, "some.dat"), tools::BadArgument);
+}
+
 TEST(HplInput, ChoosesTheOutput) {
   const auto device = [](const char* number) {
     return input_from(replaced(sample_input, "6            device", std::string(number) + " device")).device;

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <algorithm>
+
+#include <tessera/distributed.hpp>
+#include <tessera/runtime.hpp>
+
+#include "network.hpp"
+#include "redistribution.hpp"
+#include "tiling/split.hpp"
+
+namespace tessera::detail {
+
+/// A copy of a matrix in panels of full height, dealt to all processes of its grid.
+template <Scalar T>
+class InPanels {
+ public:
+  /// @param A  its m×n elements; nothing changes them until `copy_back`
+  InPanels(const Grid& grid, Index m, Index n, const DealtMatrix<T>& A)
+      : comm_(GridAccess::network(grid).comm_of_values()), A_(A),
+        copy_(GridAccess::reshaped(grid, 1, grid.p() * grid.q()), m, n,
+              {std::max<Index>(1, m), width(n, grid.p() * grid.q())}) {
+    redistribute(comm_, m, n, A_, dealt(copy_));
+  }
+  const DistributedMatrix<T>& matrix() const noexcept { return copy_; }
+  /// Waits for the copy, and changes A to it.
+  void copy_back() const {
+    copy_.wait();
+    redistribute(comm_, copy_.m(), copy_.n(), dealt(copy_), A_);
+  }
+
+ private:
+  /// Several panels for each process, not too narrow or wide for its devices.
+  static Index width(Index columns, int processes) {
+    constexpr Index panels_of_process = 6, multiple = 32, widest_on_cores = 256, widest_on_gpus = 2048;
+    const Index wanted = divide_up(divide_up(columns, processes * panels_of_process), multiple) * multiple;
+    return std::clamp(wanted, multiple, gpu_count() > 0 ? widest_on_gpus : widest_on_cores);
+  }
+
+  MPI_Comm comm_;
+  DealtMatrix<T> A_;
+  DistributedMatrix<T> copy_;
+};
+
+}  // namespace tessera::detail
