@@ -102,9 +102,8 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
     return is_being_measured(state, worker, task) || count_before(state, faster, task, each_has_one) < each_has_one;
   constexpr double worth_leaving = 0.5e-3;  // s; waiting for memory may make a short task look this much longer
   if (own - faster.seconds < worth_leaving) return false;
-  // If faster workers have fewer tasks than this, they may run out of work before this worker finishes the task. They
-  // would then wait for it, which costs more than its help is worth: so the worker must be sure to finish in time.
-  const double enough = (state.durations.at_most(task, worker.model, worker.id) - faster.seconds) * faster.rate;
+  // If faster workers have fewer tasks than this, they will run out of work before this worker finishes the task.
+  const double enough = (own - faster.seconds) * faster.rate;
   const auto held = count_held(state, faster, worker, task);
   if (static_cast<double>(state.order.size()) < enough + static_cast<double>(held)) return true;
   // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready.

@@ -22,27 +22,16 @@ bool DurationModel::finished(const Task& task, int model, double seconds) {
   const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(recent.count, sorted.size()));
   std::sort(sorted.begin(), end);
   recent.median = sorted[static_cast<std::size_t>(end - sorted.begin() - 1) / 2];  // the lower one: outliers are high
-  const auto longest = end - (recent.count < 3 ? 1 : 2);  // one long measurement may have been disturbed
-  recent.at_most = 2 * *longest - *sorted.begin();
   return recent.count == 1;
 }
 
-const DurationModel::Recent* DurationModel::recent_of(const Task& task, int model, int worker) const {
+double DurationModel::seconds(const Task& task, int model, int worker) const {
   // Without restrictions, all workers of a model run the same implementation.
   const auto implementation = task.restricted ? backend_.implementation(task.id, worker) : std::optional(0U);
-  if (!implementation) return nullptr;
+  if (!implementation) return 0;
   const auto known = measured_.find({task.codelet, *implementation, model, size_class(task)});
-  return known != measured_.end() && known->second.count > 0 ? &known->second : nullptr;
-}
-
-double DurationModel::seconds(const Task& task, int model, int worker) const {
-  const auto* const recent = recent_of(task, model, worker);
-  return recent != nullptr ? recent->median : backend_.modelled_seconds(task.id, worker);
-}
-
-double DurationModel::at_most(const Task& task, int model, int worker) const {
-  const auto* const recent = recent_of(task, model, worker);
-  return recent != nullptr ? recent->at_most : backend_.modelled_seconds(task.id, worker);
+  return known != measured_.end() && known->second.count > 0 ? known->second.median
+                                                             : backend_.modelled_seconds(task.id, worker);
 }
 
 bool DurationModel::are_alike(const Task& a, const Task& b) {

@@ -23,9 +23,6 @@ class DurationModel {
   /// @param worker  any worker of the model
   /// @returns  the prediction [s]; 0: unknown
   double seconds(const Task& task, int model, int worker) const;
-  /// @returns  a duration that such a task hardly exceeds [s]: the longest recent measurement but one, plus its
-  ///           difference from the shortest; without measurements, the prediction
-  double at_most(const Task& task, int model, int worker) const;
 
   /// Whether two tasks take equally long on the same worker.
   static bool are_alike(const Task& a, const Task& b);
@@ -38,9 +35,8 @@ class DurationModel {
     bool warm = false;             ///< a task has run before; the first one may include the time to load a library
     std::size_t count = 0;         ///< measurements after the first one
     std::array<double, 5> last{};  ///< five, so that two disturbed measurements do not affect the median
-    double median = 0, at_most = 0;  ///< of `last`
+    double median = 0;
   };
-  const Recent* recent_of(const Task& task, int model, int worker) const;
   const Backend& backend_;
   std::map<Key, Recent> measured_;
 };

@@ -36,18 +36,6 @@ TEST_F(Declining, ASlowWorkerHelpsWithManyTasks) {
   EXPECT_FALSE(leaves());
 }
 
-// Whoever waits for a late core loses more than the core has done.
-TEST_F(Declining, ASlowWorkerMustBeSureToFinishInTime) {
-  backend.seconds = {{1, 1.0}, {2, 1.0}};
-  const auto task = submit({});
-  for (const double measured : {10.0, 9.5, 10.0}) state.durations.finished(*task, cpu_.model, measured);
-  for (int i = 0; i < 20; i++) push({});
-  EXPECT_FALSE(leaves());
-  for (const double measured : {14.0, 13.0, 10.0, 10.0}) state.durations.finished(*task, cpu_.model, measured);
-  EXPECT_DOUBLE_EQ(state.durations.seconds(*task, cpu_.model, cpu_.id), 10);
-  EXPECT_TRUE(leaves());
-}
-
 // The program has accounted for the core's durations.
 TEST_F(Declining, ACoreKeepsTheTilesThatTheProgramGivesIt) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};

@@ -30,20 +30,6 @@ TEST_F(Durations, AreTheMedianOfTheLastMeasurements) {
   EXPECT_DOUBLE_EQ(seconds(1000, 1), 7);
 }
 
-TEST_F(Durations, HardlyExceedTheRecentOnesByMoreThanTheirSpread) {
-  const auto at_most = [&] { return state.durations.at_most(*submit({reads(1, 1000)}), 1, 3); };
-  backend.seconds = {{3, 7.0}};
-  EXPECT_DOUBLE_EQ(at_most(), 7);
-  for (const double measured : {99.0, 2.0}) measure(1000, 1, measured);
-  EXPECT_DOUBLE_EQ(at_most(), 2);
-  measure(1000, 1, 3);
-  EXPECT_DOUBLE_EQ(at_most(), 4);
-  measure(1000, 1, 900);  // disturbed
-  EXPECT_DOUBLE_EQ(at_most(), 4);
-  for (int i = 0; i < 5; i++) measure(1000, 1, 6);
-  EXPECT_DOUBLE_EQ(at_most(), 6);
-}
-
 TEST_F(Durations, AreKnownByImplementation) {
   const auto restricted = [&] { return submit({reads(1)}, 0, true); };
   add_gpu(1);
