@@ -16,6 +16,7 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tile/home.hpp"
+#include "tile/kept.hpp"
 #include "tiling/plan.hpp"
 
 namespace tessera {
@@ -71,6 +72,7 @@ void compute_of_type(const Call& call) {
   const bool reads = blas::reads_inputs(call) && (call.k > 0 || !blas::has(call.shape(), blas::Member::k));
   if (call.rows() == 0 || call.n == 0 || (!reads && Factors<T>(call).beta == T(1))) return;
   const auto session = session_to_wait(call.name());
+  const kept::InCall looks_for_kept_tiles(session);
   const auto plan =
       plan_call<T>(machine_for(*session, {call.C, reads ? call.A : nullptr, reads ? call.B : nullptr}), call);
   switch (call.shape()) {
