@@ -235,6 +235,19 @@ std::optional<Tiles> tiles_for(const Operand& operand) {
   return found;
 }
 
+Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size) {
+  const auto* const call = InCall::of_thread;
+  if (call == nullptr || call->session_ == nullptr || m == 0 || n == 0) return {};
+  const Operand operand{const_cast<void*>(data), ld, element_size, {m, m}, {n, n}, {}, false};
+  auto& all = store();
+  const std::lock_guard lock(all.mutex);
+  if (std::ranges::none_of(all.matrices, [&](const Kept& kept) { return kept.contains(operand); })) return {};
+  for (const auto& [grid, triangle] : all.parts)
+    if (grid->data() == data && grid->m() == m && grid->n() == n && (grid->ld() == ld || n == 1) && !triangle)
+      return {true, {grid->mb(), grid->nb()}};
+  return {true, {}};
+}
+
 void forget_copies(const TileGrid::Memory& memory) {
   if (in_forked_child() || memory.columns == 0) return;
   Removed removed;

@@ -38,6 +38,12 @@ struct Tiles {
   Index i0, j0;  ///< the first tile
 };
 
+/// What is known of an operand before it is registered.
+struct Known {
+  bool is_kept = false;    ///< it is a part of a kept matrix
+  TileSize tile = {0, 0};  ///< the tiles in which just this part is registered; 0: it is not yet
+};
+
 inline std::atomic<int> matrices = 0;  ///< kept by the program; saves looking for them
 
 /// One call on pointers. While it exists, `tiles_for` finds and registers kept tiles for the operands of its thread.
@@ -53,6 +59,7 @@ class InCall {
 
  private:
   friend std::optional<Tiles> tiles_for(const Operand& operand);
+  friend Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size);
 
   static thread_local InCall* of_thread;
   const std::shared_ptr<Session>* session_ = nullptr;  ///< null: the call finds nothing
@@ -64,6 +71,9 @@ class InCall {
 /// The kept tiles for an operand of the current call, which are registered if they are not yet; empty if the operand is
 /// not a part of a kept matrix, or its tiles are not to be kept.
 std::optional<Tiles> tiles_for(const Operand& operand);
+
+/// The same operand of the current call. @pre  it is used as a whole matrix
+Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size);
 
 /// The slow path of `written`.
 void forget_copies(const TileGrid::Memory& memory);

@@ -505,6 +505,29 @@ TEST(Kept, RandomProgramsComputeTheSame) {
   }
 }
 
+/// The tiles of a result are those of an input of the next product, also if the library chooses them.
+TEST(KeptLast, ResultsAreInputsInChosenTiles) {
+  runtime.reset();
+  runtime.emplace();
+  {
+    Operands with;
+    for (Index j = 0; j < n; j++)  // exchanges rows, so results do not grow
+      for (Index i = 0; i < n; i++) with.A(i, j) = i + j == n - 1;
+    for (int call = 0; call < 6; call++) {
+      auto &X = call % 2 == 0 ? with.B : with.C, &Y = call % 2 == 0 ? with.C : with.B;
+      const auto expected = product(with.A, X);
+      const auto moved = traffic([&] { multiply(with.A, X, Y); });
+      for (Index j = 0; j < n; j++)
+        for (Index i = 0; i < n; i++) ASSERT_EQ(Y(i, j), expected(i, j)) << call;
+      if (counts() && call > 1) {
+        EXPECT_EQ(moved.bytes_h2d + moved.bytes_d2d, 0u) << call;
+      }
+    }
+  }
+  runtime.reset();
+  runtime.emplace(with_tile(tile));
+}
+
 /// A kept matrix does not keep a runtime alive, and outlives it.
 TEST(KeptLast, OutlivesTheRuntime) {
   Operands with;
