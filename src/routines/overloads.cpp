@@ -72,8 +72,9 @@ Plan plan_call(const Machine& machine, const Call& c) {
 template <Scalar T>
 std::optional<Plan> plan_kept(const Machine& machine, const Call& c) {
   if (c.shape() != Shape::product || machine.tile > 0 || kept::matrices == 0) return {};
-  const auto stored = [](Op op, const void* data, Index m, Index n, Index ld) {
-    auto known = op == Op::NoTrans ? kept::known(data, m, n, ld, sizeof(T)) : kept::known(data, n, m, ld, sizeof(T));
+  const auto stored = [&](Op op, const void* data, Index m, Index n, Index ld) {
+    auto known = op == Op::NoTrans ? kept::known(data, m, n, ld, sizeof(T), data == c.C)
+                                   : kept::known(data, n, m, ld, sizeof(T), false);
     if (op != Op::NoTrans) std::swap(known.tile.rows, known.tile.columns);
     return known;
   };
@@ -100,7 +101,7 @@ void compute_of_type(const Call& call) {
   const bool reads = blas::reads_inputs(call) && (call.k > 0 || !blas::has(call.shape(), blas::Member::k));
   if (call.rows() == 0 || call.n == 0 || (!reads && Factors<T>(call).beta == T(1))) return;
   const auto session = session_to_wait(call.name());
-  const kept::InCall looks_for_kept_tiles(session);
+  const kept::InCall looks_for_kept_tiles(session, blas::matrices(call));
   const auto& machine = machine_for(*session, {call.C, reads ? call.A : nullptr, reads ? call.B : nullptr});
   auto kept_plan = reads ? plan_kept<T>(machine, call) : std::nullopt;
   const auto plan = kept_plan ? *std::move(kept_plan) : plan_call<T>(machine, call);

@@ -18,8 +18,11 @@
 #include "blas/arguments.hpp"
 #include "blas/shapes.hpp"
 #include "common/device_memory.hpp"
+#include "kept_store.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/ranks_of_node.hpp"
 #include "runtime/session.hpp"
+#include "watched.hpp"
 
 namespace tessera::detail::kept {
 
@@ -28,58 +31,6 @@ namespace {
 /// Each tile takes some kilobytes of host memory. Beyond this number, the parts that have not been used for longest are
 /// no longer kept.
 constexpr Index most_tiles = 8192;
-
-/// A part of a kept matrix, registered in tiles.
-struct Part {
-  std::shared_ptr<TileGrid> grid;
-  std::optional<Uplo> triangle;
-
-  Index tiles() const { return grid->mt() * grid->nt(); }
-  TileGrid::Memory memory() const { return grid->memory(0, grid->mt(), 0, grid->nt()); }
-  /// Whether only the store refers to the tiles. @pre  the lock is held, so nobody can begin to
-  bool is_idle() const {
-    if (grid.use_count() > 1) return false;
-    std::atomic_thread_fence(std::memory_order_acquire);  // after what other threads have done with the tiles
-    return true;
-  }
-};
-
-/// A matrix that the program keeps.
-struct Kept {
-  const std::byte* data;
-  Index m, n, ld;
-  std::size_t element_size;
-
-  TileGrid::Memory memory() const {
-    const auto bytes = [&](Index elements) { return static_cast<std::size_t>(elements) * element_size; };
-    return {data, bytes(m), bytes(ld), n};
-  }
-  bool operator==(const Kept&) const = default;
-  /// Whether an operand is a part of the matrix.
-  bool contains(const Operand& x) const {
-    const auto* const begin = static_cast<const std::byte*>(x.data);
-    if (x.element_size != element_size || std::less<>()(begin, data)) return false;
-    const auto bytes = static_cast<std::size_t>(begin - data);
-    const auto first = static_cast<Index>(bytes / element_size), i = first % ld, j = first / ld;
-    const bool same_columns = x.ld == ld || x.columns.whole() == 1;
-    return bytes % element_size == 0 && same_columns && i + x.rows.whole() <= m && j + x.columns.whole() <= n;
-  }
-};
-
-/// All that is kept. Never destroyed: other threads may use it while the process exits.
-struct Store {
-  std::mutex mutex;
-  std::vector<Kept> matrices;
-  std::list<Part> parts;             ///< those used last come first
-  const Session* session = nullptr;  ///< which will call `end`
-};
-Store& store() {
-  static auto& only = *new Store;
-  return only;
-}
-
-/// Parts that are no longer kept. They end after the lock has been released, since they wait for StarPU.
-using Removed = std::list<Part>;
 
 /// Removes the parts for which `ends` is true.
 template <typename Ends>
@@ -105,24 +56,9 @@ void end() {
   auto& all = store();
   const std::lock_guard lock(all.mutex);
   all.session = nullptr;
+  if (all.watch) matrices--;
+  all.watch.reset();
   removed.swap(all.parts);
-}
-
-/// Registers tiles anew that have a byte in common with `memory`, of all parts but one.
-/// @param except  may be null
-void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except) {
-  remove(all, removed, [&](const Part& part) {
-    auto& grid = *part.grid;
-    if (&grid == except || !overlap(part.memory(), memory)) return false;
-    std::vector<std::pair<Index, Index>> tiles;
-    for (Index j = 0; j < grid.nt(); j++)
-      for (Index i = 0; i < grid.mt(); i++)
-        if (overlap(grid.memory(i, i + 1, j, j + 1), memory)) tiles.emplace_back(i, j);
-    // A part that a call is using is not touched. It ends with this call.
-    if (std::ssize(tiles) == part.tiles() || !part.is_idle()) return true;
-    for (const auto& [i, j] : tiles) grid.renew(i, j);
-    return false;
-  });
 }
 
 /// Whether `inner`, from `first` on, is a range of whole tiles of `outer`.
@@ -141,13 +77,14 @@ Index tile_at(const Edges& edges, Index place) {
 }
 
 /// The tiles of a part that are an operand.
-std::optional<Tiles> tiles_in(const Part& part, const Operand& x, std::size_t element_size) {
+std::optional<Tiles> tiles_in(const Part& part, const Operand& x) {
   const auto& grid = *part.grid;
   const bool same_columns = x.ld == grid.ld() || (x.columns.whole() == 1 && grid.n() == 1);
   const auto *const begin = static_cast<const std::byte*>(x.data), *const first =
                                                                        static_cast<const std::byte*>(grid.data());
   if (!same_columns || part.triangle != x.triangle || std::less<>()(begin, first)) return {};
-  const auto elements = static_cast<Index>(static_cast<std::size_t>(begin - first) / element_size);
+  if (grid.element_size() != x.element_size) return {};
+  const auto elements = static_cast<Index>(static_cast<std::size_t>(begin - first) / x.element_size);
   if (part.triangle && (elements != 0 || x.rows.whole() != grid.m() || x.columns.whole() != grid.n())) return {};
   const Index i0 = tile_at(grid.rows(), elements % grid.ld()), j0 = tile_at(grid.columns(), elements / grid.ld());
   if (i0 < 0 || j0 < 0 || !cuts_alike(grid.rows(), i0, x.rows) || !cuts_alike(grid.columns(), j0, x.columns)) return {};
@@ -174,26 +111,73 @@ void wait_for_requests(const TileGrid& grid) {
 
 }  // namespace
 
+Store& store() {
+  static auto& only = *new Store;
+  return only;
+}
+
+void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except) {
+  remove(all, removed, [&](const Part& part) {
+    auto& grid = *part.grid;
+    if (&grid == except || !overlap(part.memory(), memory)) return false;
+    std::vector<std::pair<Index, Index>> tiles;
+    for (Index j = 0; j < grid.nt(); j++)
+      for (Index i = 0; i < grid.mt(); i++)
+        if (overlap(grid.memory(i, i + 1, j, j + 1), memory)) tiles.emplace_back(i, j);
+    // A part that a call is using is not touched. It ends with this call.
+    if (std::ssize(tiles) == part.tiles() || !part.is_idle()) return true;
+    for (const auto& [i, j] : tiles) grid.renew(i, j);
+    return false;
+  });
+}
+
+void remove_parts(Store& all, Removed& removed, const TileGrid::Memory& memory) {
+  remove(all, removed, [&](const Part& part) { return overlap(part.memory(), memory); });
+}
+
 thread_local InCall* InCall::of_thread = nullptr;
 
-InCall::InCall(const std::shared_ptr<Session>& session) : outer_(of_thread), exceptions_(std::uncaught_exceptions()) {
+struct InCall::Watching {
+  Watch::Ready ready;
+};
+
+InCall::InCall(const std::shared_ptr<Session>& session, std::span<const arguments::StoredMatrix> operands)
+    : outer_(of_thread), exceptions_(std::uncaught_exceptions()) {
   of_thread = this;
   // The program may end its own StarPU at any time.
-  if (matrices > 0 && !session->joined() && starpu_memory_nodes_get_count() > 1) session_ = &session;
+  if (matrices == 0 || session->joined() || starpu_memory_nodes_get_count() < 2) return;
+  session_ = &session;
+  if (!watches_operands) return;
+  Removed removed;
+  auto& all = store();
+  const std::lock_guard lock(all.mutex);
+  if (all.watch) watching_ = std::make_unique<Watching>(all.watch->begin(all, removed, operands));
+}
+
+/// Whether kept tiles may be used for the operand. @pre  the store is locked
+bool InCall::may_use(const Operand& operand) const {
+  const auto contains = [&](const Kept& kept) { return kept.contains(operand); };
+  if (std::ranges::any_of(store().matrices, contains)) return true;
+  if (!watching_) return false;
+  return std::ranges::any_of(operand.is_output ? watching_->ready.results : watching_->ready.inputs, contains);
 }
 
 InCall::~InCall() {
   of_thread = outer_;
-  if (used_.empty()) return;
+  if (used_.empty() && !watching_) return;
   Removed removed;
-  if (std::uncaught_exceptions() > exceptions_) {
-    auto& all = store();
+  auto& all = store();
+  const bool failed = std::uncaught_exceptions() > exceptions_;
+  if (failed) {
     const std::lock_guard lock(all.mutex);
     remove(all, removed, [&](const Part& part) { return std::ranges::find(used_, part.grid) != used_.end(); });
-  }
-  if (removed.empty())
+  } else {
     for (const auto& grid : used_) wait_for_requests(*grid);
+  }
   used_.clear();  // before `removed`, which then waits for what is left of a failed call
+  if (!watching_) return;
+  const std::lock_guard lock(all.mutex);
+  if (all.watch) all.watch->end(all, removed, watching_->ready, failed);
 }
 
 std::optional<Tiles> tiles_for(const Operand& operand) {
@@ -204,15 +188,18 @@ std::optional<Tiles> tiles_for(const Operand& operand) {
   Removed removed;
   auto& all = store();
   const std::lock_guard lock(all.mutex);
-  const auto matrix = std::ranges::find_if(all.matrices, [&](const Kept& kept) { return kept.contains(operand); });
-  if (matrix == all.matrices.end()) return {};
+  if (!call->may_use(operand)) return {};
+  // Other threads may write what lies between the columns of a watched result.
+  const bool is_watched_result = operand.is_output && call->watching_ && !call->watching_->ready.results.empty() &&
+                                 call->watching_->ready.results.front().contains(operand);
   if (all.session != &session) {
     session.at_end(end);
     all.session = &session;
   }
   std::optional<Tiles> found;
   for (auto part = all.parts.begin(); part != all.parts.end() && !found; ++part)
-    if ((found = tiles_in(*part, operand, matrix->element_size))) all.parts.splice(all.parts.begin(), all.parts, part);
+    if (!is_watched_result || part->is_just(operand))
+      if ((found = tiles_in(*part, operand))) all.parts.splice(all.parts.begin(), all.parts, part);
   if (!found) {
     // Owning the session would keep StarPU running until the program forgets the matrix.
     auto without_ownership = std::shared_ptr<Session>(std::shared_ptr<void>(), &session);
@@ -231,21 +218,37 @@ std::optional<Tiles> tiles_for(const Operand& operand) {
           grid.memory(found->i0, found->i0 + operand.rows.count(), found->j0, found->j0 + operand.columns.count()),
           &grid);
   }
+  if (is_watched_result) call->watching_->ready.result = found->grid;
   if (std::ranges::find(call->used_, found->grid) == call->used_.end()) call->used_.push_back(found->grid);
   return found;
 }
 
-Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size) {
+Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size, bool is_output) {
   const auto* const call = InCall::of_thread;
   if (call == nullptr || call->session_ == nullptr || m == 0 || n == 0) return {};
-  const Operand operand{const_cast<void*>(data), ld, element_size, {m, m}, {n, n}, {}, false};
+  const Operand operand{const_cast<void*>(data), ld, element_size, {m, m}, {n, n}, {}, is_output};
   auto& all = store();
   const std::lock_guard lock(all.mutex);
-  if (std::ranges::none_of(all.matrices, [&](const Kept& kept) { return kept.contains(operand); })) return {};
+  if (!call->may_use(operand)) return {};
   for (const auto& [grid, triangle] : all.parts)
     if (grid->data() == data && grid->m() == m && grid->n() == n && (grid->ld() == ld || n == 1) && !triangle)
       return {true, {grid->mb(), grid->nb()}};
   return {true, {}};
+}
+
+std::string start_watching(Session& session, double most_bytes) {
+  if (session.joined()) return "the program runs its own StarPU";
+  if (launched_ranks() > 1) return "this is a process of an MPI program";
+  std::string why_not;
+  auto pages = WrittenPages::open(why_not);
+  if (!pages) return why_not;
+  auto& all = store();
+  const std::lock_guard lock(all.mutex);
+  if (all.session != &session) session.at_end(end);
+  all.session = &session;
+  if (!all.watch) matrices++;
+  all.watch = std::make_unique<Watch>(std::move(pages), most_bytes);
+  return {};
 }
 
 void forget_copies(const TileGrid::Memory& memory) {
@@ -280,6 +283,7 @@ void keep(const arguments::StoredMatrix& A) {
   if (device_memory::may_exist() && device_memory::allocated(A.data))
     throw ArgumentError("keep", 1, "A", "points to memory of a GPU, or to managed memory: must be in host memory");
   const auto matrix = kept_of(A);
+  Removed removed;
   auto& all = store();
   const std::lock_guard lock(all.mutex);
   for (const auto& other : all.matrices) {
@@ -287,6 +291,7 @@ void keep(const arguments::StoredMatrix& A) {
     if (overlap(other.memory(), matrix.memory()))
       throw ArgumentError("keep", 1, "A", "shares memory with another matrix that is kept");
   }
+  remove_parts(all, removed, matrix.memory());  // if it was watched, its pages will no longer be looked at
   all.matrices.push_back(matrix);
   kept::matrices++;
 }
@@ -306,7 +311,7 @@ void remove_copies(const char* routine, const void* A, bool forgets) {
   auto& all = store();
   const std::lock_guard lock(all.mutex);
   const auto matrix = find(all, routine, A);
-  remove(all, removed, [&](const Part& part) { return overlap(part.memory(), matrix->memory()); });
+  remove_parts(all, removed, matrix->memory());
   if (!forgets) return;
   all.matrices.erase(matrix);
   kept::matrices--;

@@ -6,10 +6,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <tessera/types.hpp>
 
+#include "blas/arguments.hpp"
 #include "tile_grid.hpp"
 #include "tiling/edges.hpp"
 
@@ -44,12 +47,14 @@ struct Known {
   TileSize tile = {0, 0};  ///< the tiles in which just this part is registered; 0: it is not yet
 };
 
-inline std::atomic<int> matrices = 0;  ///< kept by the program; saves looking for them
+/// Number of matrices that the program keeps, and 1 more if operands are watched. Saves looking for them.
+inline std::atomic<int> matrices = 0;
 
 /// One call on pointers. While it exists, `tiles_for` finds and registers kept tiles for the operands of its thread.
 class InCall {
  public:
-  explicit InCall(const std::shared_ptr<Session>& session);
+  /// @param operands  as they are stored; the last one is the output
+  InCall(const std::shared_ptr<Session>& session, std::span<const arguments::StoredMatrix> operands);
   /// Waits until nothing is copied to or from the tiles any more, since the caller may free or write the memory
   /// afterwards. If the call has failed, the tiles that it used are not kept.
   /// @pre  nothing else of the call refers to the tiles, and their tasks have run
@@ -59,21 +64,34 @@ class InCall {
 
  private:
   friend std::optional<Tiles> tiles_for(const Operand& operand);
-  friend Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size);
+  friend Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size, bool is_output);
+
+  struct Watching;
+
+  bool may_use(const Operand& operand) const;
 
   static thread_local InCall* of_thread;
   const std::shared_ptr<Session>* session_ = nullptr;  ///< null: the call finds nothing
   std::vector<std::shared_ptr<TileGrid>> used_;
+  std::unique_ptr<Watching> watching_;  ///< null: operands that the program does not keep are not looked at
   InCall* outer_ = nullptr;
   int exceptions_ = 0;
 };
+
+/// Calls of threads for which this is set watch their operands, if `start_watching` has succeeded.
+inline thread_local bool watches_operands = false;
+
+/// From now on, until the session ends, operands may be kept that the program does not keep: see Watch.
+/// @param most_bytes  of all of them; 0: no limit
+/// @return  why not; "": it has started
+std::string start_watching(Session& session, double most_bytes);
 
 /// The kept tiles for an operand of the current call, which are registered if they are not yet; empty if the operand is
 /// not a part of a kept matrix, or its tiles are not to be kept.
 std::optional<Tiles> tiles_for(const Operand& operand);
 
 /// The same operand of the current call. @pre  it is used as a whole matrix
-Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size);
+Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size, bool is_output);
 
 /// The slow path of `written`.
 void forget_copies(const TileGrid::Memory& memory);

@@ -99,6 +99,7 @@ class TileGrid {
   };
   void* data() const noexcept { return data_; }
   Index ld() const noexcept { return ld_; }
+  std::size_t element_size() const noexcept { return element_size_; }
   /// The first element of a tile of this process.
   void* address(Index i, Index j) const;
   Memory memory(Index i0, Index i1, Index j0, Index j1) const;

@@ -410,7 +410,7 @@ class RandomProgram {
                         .ldc = ld(c.of)};
     };
     {
-      const detail::kept::InCall in_call(session_);
+      const detail::kept::InCall in_call(session_, blas::matrices(call(matrices_)));
       detail::compute_product<T>(session_, plan(m, columns, k), call(matrices_));
     }
     const auto x = call(copies_);
