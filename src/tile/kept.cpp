@@ -238,6 +238,7 @@ Known known(const void* data, Index m, Index n, Index ld, std::size_t element_si
 
 std::string start_watching(Session& session, double most_bytes) {
   if (session.joined()) return "the program runs its own StarPU";
+  if (starpu_memory_nodes_get_count() < 2) return "there is no device with memory of its own";
   if (launched_ranks() > 1) return "this is a process of an MPI program";
   std::string why_not;
   auto pages = WrittenPages::open(why_not);

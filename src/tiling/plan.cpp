@@ -122,7 +122,7 @@ Plan plan_sums(const Machine& machine, char type, TileExtents tile, Index tiles,
 }
 
 TileExtents tiles_to_keep(const Machine& machine, char type, Index m, Index n, Index k) {
-  constexpr Index tiles_per_gpu = 8, narrowest = 512, widest = 4096;
+  constexpr Index tiles_per_gpu = 8, narrowest = 1024, widest = 4096;
   const auto smallest = std::min(narrowest, default_tile(machine, type));
   const Index most = m * n / (tiles_per_gpu * std::max(1, machine.gpu_count()));
   Index tile = smallest;
