@@ -4,10 +4,12 @@
  *   ./04_plain_blas 16384                                   # on the host
  *   LD_PRELOAD=libtessera_blas.so ./04_plain_blas 16384     # on all GPUs
  *
- * Arguments: the size n and the number of calls (default 1000 and 5). Exits with 1 if the result is wrong. */
+ * Arguments: the size n and the number of calls (default 1000 and 5). With the third argument `steps`, each result is
+ * the B of the next call: B <- A B. Exits with 1 if the last result is wrong. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 void dgemm_(const char* op_a, const char* op_b, const int* m, const int* n, const int* k, const double* alpha,
@@ -57,12 +59,17 @@ static double error(int n, const double* A, const double* B, const double* C) {
 int main(int count, char** words) {
   const int n = count > 1 ? atoi(words[1]) : 1000, calls = count > 2 ? atoi(words[2]) : 5;
   if (n < 1 || calls < 1) {
-    fprintf(stderr, "usage: %s [N [CALLS]], both at least 1\n", words[0]);
+    fprintf(stderr, "usage: %s [N [CALLS [steps]]], both at least 1\n", words[0]);
     return 2;
   }
   const double one = 1, zero = 0;
   double *A = random_matrix(n), *B = random_matrix(n), *C = random_matrix(n);
+  const int steps = count > 3 && strcmp(words[3], "steps") == 0;
   for (int call = 1; call <= calls; call++) {
+    if (steps && call > 1) {
+      double* const result = C;
+      C = B, B = result;
+    }
     const double begin = now();
     dgemm_("N", "N", &n, &n, &n, &one, A, &n, B, &n, &zero, C, &n);
     const double seconds = now() - begin;

@@ -7,6 +7,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
+#include <tessera/keep.hpp>
 #include <tessera/lapack.hpp>
 #include <tessera/matrix.hpp>
 #include <tessera/pinned.hpp>

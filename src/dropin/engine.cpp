@@ -18,7 +18,9 @@
 #include <tessera/runtime.hpp>
 
 #include "common/environment.hpp"
+#include "common/number.hpp"
 #include "common/of_type.hpp"
+#include "common/variables.hpp"
 #include "lapack_engine.hpp"
 #include "machine/gpu.hpp"
 #include "machine/machine_rates.hpp"
@@ -30,6 +32,7 @@
 #include "runtime/run_json.hpp"
 #include "runtime/session.hpp"
 #include "runtime/thread_supply.hpp"
+#include "tile/kept.hpp"
 
 namespace tessera::dropin {
 
@@ -131,6 +134,16 @@ std::unique_ptr<Runtime> start_on_share(const detail::DeviceChoice& devices) {
       .get();
 }
 
+/// Keeps operands on the GPUs, if the user wants that. Says why not in the description of the devices.
+void start_keeping(Started& started) {
+  const auto text = detail::text_of(detail::variables::keep);
+  if (text.empty() || text == "0") return;
+  const auto mebibytes = detail::as_number<double>(text);
+  if (!mebibytes || !(*mebibytes >= 1)) detail::refuse(detail::variables::keep);
+  const auto why_not = detail::kept::start_watching(*started.session, *mebibytes == 1 ? 0 : *mebibytes * 0x1p20);
+  started.devices += why_not.empty() ? "; operands that do not change are kept" : "; TESSERA_KEEP is off: " + why_not;
+}
+
 const char* start(const detail::DeviceChoice& devices, bool need_gpus) {
   auto& s = started();
   try {
@@ -141,6 +154,7 @@ const char* start(const detail::DeviceChoice& devices, bool need_gpus) {
       throw RuntimeError(s.session->unused_devices().empty() ? "the StarPU of this program uses no GPU"
                                                              : s.session->unused_devices().front());
     s.devices = detail::machine_text(s.session->machine());
+    start_keeping(s);
     const bool alone = !s.session->joined() && s.session->policy() == "tessera";
     s.activity.begin(alone);
     if (alone) tessera_sched_on_submission([] { started().activity.submitted(); });
@@ -182,12 +196,16 @@ Outcome on_the_devices(const Listener* listener, Compute compute) {
     outcome = Outcome::Failed;
   }
   ours = false;
+  detail::kept::watches_operands = false;
   s.activity.leave();
   return outcome;
 }
 
 Outcome run(const Call* call, const Listener* listener) {
-  return on_the_devices(listener, [&] { detail::compute_legal(*call); });
+  return on_the_devices(listener, [&] {
+    detail::kept::watches_operands = true;
+    detail::compute_legal(*call);
+  });
 }
 
 Outcome solve(const LapackCall* call, Index* info, const Listener* listener) {

@@ -10,6 +10,7 @@
 #include "machine/machine.hpp"
 #include "operands.hpp"
 #include "tile/home.hpp"
+#include "tile/kept.hpp"
 #include "tiling/plan.hpp"
 #include "tiling/split.hpp"
 
@@ -55,6 +56,7 @@ class LapackArguments {
     arguments::require_legal(routine_, illegal_leading_dimension(x));
     arguments::require_legal(routine_, illegal_memory(x));
     require_reachable(routine_, x);
+    if (used) kept::written(memory_of(x));  // solvers do not use kept tiles, and write from several places
     return x;
   }
   void pivots(const void* ipiv, Index count) {

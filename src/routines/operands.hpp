@@ -20,7 +20,9 @@
 #include "runtime/session.hpp"
 #include "sinks/dump.hpp"
 #include "tile/home.hpp"
+#include "tile/kept.hpp"
 #include "tile/tile_grid.hpp"
+#include "tiling/edges.hpp"
 #include "tiling/plan.hpp"
 #include "tiling/region.hpp"
 
@@ -148,11 +150,33 @@ void name_operand(const Matrix<T>& A, char letter) {
   if (auto* const dump = sinks::Dump::active()) dump->name(grid);
 }
 
+/// The tiles of an operand of a pointer routine that the program keeps; empty if there are none.
+template <Scalar T>
+std::optional<Matrix<T>> kept_operand(const T* data, Index ld, const Edges& rows, const Edges& columns,
+                                      std::optional<Uplo> triangle, bool is_output) {
+  // The const_cast is safe: tasks write only outputs.
+  const auto kept = kept::tiles_for({const_cast<T*>(data), ld, sizeof(T), rows, columns, triangle, is_output});
+  if (!kept) return {};
+  return MatrixAccess::matrix<T>(kept->grid)
+      .view(kept->i0, kept->i0 + rows.count(), kept->j0, kept->j0 + columns.count());
+}
+
+/// Registers an input of a pointer routine, unless its tiles are kept.
+template <Scalar T>
+Matrix<T> private_input(const std::shared_ptr<Session>& session, const T* data, Index m, Index n, Index ld,
+                        TileSize tile, EdgeTiles at_the_edges = EdgeTiles::Ragged) {
+  const Edges rows(m, tile.rows, at_the_edges), columns(n, tile.columns, at_the_edges);
+  if (auto kept = kept_operand(data, ld, rows, columns, {}, false)) return *kept;
+  return MatrixAccess::matrix(session, data, m, n, ld, tile, at_the_edges);
+}
+
 /// Registers the output of a pointer routine, in tiles of `plan`.
 /// @param uplo  the triangle that is used; if empty, the whole matrix
 template <Scalar T>
 Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, T* data, Index m, Index n, Index ld,
                          std::optional<Uplo> uplo = {}) {
+  const Edges rows(m, plan.tile.m, plan.at_the_edges), columns(n, plan.tile.n, plan.at_the_edges);
+  if (auto kept = kept_operand<T>(data, ld, rows, columns, uplo, true)) return *kept;
   auto C = MatrixAccess::matrix(session, data, m, n, ld, {plan.tile.m, plan.tile.n}, plan.at_the_edges);
   MatrixAccess::grid(C).make_private();
   if (uplo) MatrixAccess::grid(C).use_only(*uplo);
@@ -164,6 +188,7 @@ Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& pl
 template <Scalar T>
 Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, const T* data, Index order, Index ld,
                           TileSize tile) {
+  if (auto kept = kept_operand(data, ld, {order, tile.rows}, {order, tile.columns}, uplo, false)) return *kept;
   auto A = MatrixAccess::matrix(session, data, order, order, ld, tile);
   MatrixAccess::grid(A).use_only(uplo);
   return A;
@@ -174,8 +199,8 @@ Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, co
 template <Scalar T>
 Matrix<T> stored_operand(const std::shared_ptr<Session>& session, Op op, const T* data, Index rows, Index columns,
                          Index ld, TileSize tile, EdgeTiles at_the_edges = EdgeTiles::Ragged) {
-  if (op == Op::NoTrans) return MatrixAccess::matrix(session, data, rows, columns, ld, tile, at_the_edges);
-  return MatrixAccess::matrix(session, data, columns, rows, ld, {tile.columns, tile.rows}, at_the_edges);
+  if (op == Op::NoTrans) return private_input(session, data, rows, columns, ld, tile, at_the_edges);
+  return private_input(session, data, columns, rows, ld, {tile.columns, tile.rows}, at_the_edges);
 }
 
 }  // namespace tessera::detail

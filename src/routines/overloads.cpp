@@ -16,6 +16,7 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tile/home.hpp"
+#include "tile/kept.hpp"
 #include "tiling/plan.hpp"
 
 namespace tessera {
@@ -66,13 +67,44 @@ Plan plan_call(const Machine& machine, const Call& c) {
   return plan_product(machine, type_letter<T>, c.op_a, c.op_b, c.m, c.n, c.k);
 }
 
+/// The plan of a product with operands that the program keeps: its tiles are those in which they are on the GPUs,
+/// unless these are much larger or smaller than they should be, or do not fit together. Empty if no operand is kept.
+template <Scalar T>
+std::optional<Plan> plan_kept(const Machine& machine, const Call& c) {
+  if (c.shape() != Shape::product || machine.tile > 0 || kept::matrices == 0) return {};
+  const auto stored = [&](Op op, const void* data, Index m, Index n, Index ld) {
+    auto known = op == Op::NoTrans ? kept::known(data, m, n, ld, sizeof(T), data == c.C)
+                                   : kept::known(data, n, m, ld, sizeof(T), false);
+    if (op != Op::NoTrans) std::swap(known.tile.rows, known.tile.columns);
+    return known;
+  };
+  const auto A = stored(c.op_a, c.A, c.m, c.k, c.lda), B = stored(c.op_b, c.B, c.k, c.n, c.ldb),
+             C = stored(Op::NoTrans, c.C, c.m, c.n, c.ldc);
+  if (!A.is_kept && !B.is_kept && !C.is_kept) return {};
+  auto tile = tiles_to_keep(machine, type_letter<T>, c.m, c.n, c.k);
+  const auto choose = [](Index& extent, std::initializer_list<Index> known) {
+    const Index wanted = extent;
+    const auto fits = [&](Index x) { return x > 0 && x <= 2 * wanted && wanted <= 2 * x; };
+    if (const auto* const first = std::ranges::find_if(known, fits); first != known.end()) extent = *first;
+  };
+  choose(tile.m, {A.tile.rows, C.tile.rows});  // inputs first: an output is not copied to the GPUs if beta is 0
+  choose(tile.n, {B.tile.columns, C.tile.columns});
+  choose(tile.k, {A.tile.columns, B.tile.rows});
+  auto plan = plan_sums(machine, type_letter<T>, tile, divide_up(c.m, tile.m) * divide_up(c.n, tile.n), c.k);
+  plan.for_cores = 0;  // each part is computed where it stays
+  plan.reason = "operands are kept on the GPUs in these tiles";
+  return plan;
+}
+
 template <Scalar T>
 void compute_of_type(const Call& call) {
   const bool reads = blas::reads_inputs(call) && (call.k > 0 || !blas::has(call.shape(), blas::Member::k));
   if (call.rows() == 0 || call.n == 0 || (!reads && Factors<T>(call).beta == T(1))) return;
   const auto session = session_to_wait(call.name());
-  const auto plan =
-      plan_call<T>(machine_for(*session, {call.C, reads ? call.A : nullptr, reads ? call.B : nullptr}), call);
+  const kept::InCall looks_for_kept_tiles(session, blas::matrices(call));
+  const auto& machine = machine_for(*session, {call.C, reads ? call.A : nullptr, reads ? call.B : nullptr});
+  auto kept_plan = reads ? plan_kept<T>(machine, call) : std::nullopt;
+  const auto plan = kept_plan ? *std::move(kept_plan) : plan_call<T>(machine, call);
   switch (call.shape()) {
   case Shape::product:
   case Shape::triangle_product: return compute_product<T>(session, plan, call);

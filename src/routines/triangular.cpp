@@ -37,6 +37,7 @@ Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& pl
   const auto& for_cores = plan.columns_for_cores;
   const auto rows = left ? Edges(call.m, plan.tile.m) : Edges(call.m, plan.tile.m, for_cores);
   const auto columns = left ? Edges(call.n, plan.tile.n, for_cores) : Edges(call.n, plan.tile.n);
+  if (auto kept = kept_operand<T>(data, call.ldc, rows, columns, {}, true)) return *kept;
   auto grid = std::make_shared<TileGrid>(session, data, call.ldc, sizeof(T), rows, columns, false);
   grid->make_private();
   return MatrixAccess::matrix<T>(std::move(grid));

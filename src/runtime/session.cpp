@@ -60,6 +60,7 @@ struct Session::Parts {
   CallGroup calls;
   /// Number of the program's own tasks that are known to have run.
   std::atomic<std::uint64_t> other_tasks_done = 0;
+  std::vector<void (*)()> at_end;
   std::optional<StarpuFolder> starpu_folder;  ///< empty: StarPU was started by the program
   std::optional<Recording> recording;
   std::optional<ShownProgress> progress;
@@ -263,8 +264,11 @@ CallGroup& Session::calls() const noexcept { return parts_->calls; }
 
 FairShares& Session::shares() const noexcept { return parts_->shares; }
 
+void Session::at_end(void (*release)()) { parts_->at_end.push_back(release); }
+
 Session::~Session() {
   wait_for_everything();
+  for (auto* const release : parts_->at_end) release();
   parts_->progress.reset();
   parts_->devices.reset();
   if (parts_->recording) parts_->recording->end();

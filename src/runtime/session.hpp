@@ -47,6 +47,8 @@ class Session {
   FairShares& shares() const noexcept;
   /// Whether the policy counts the tasks that the program itself submits.
   bool counts_other_tasks() const noexcept { return counts_other_tasks_; }
+  /// Calls a function before StarPU stops. Do not call this from several threads at a time.
+  void at_end(void (*release)());
   /// Waits for all earlier calls and, if there can be any, for all of the program's own tasks.
   void wait_for_everything();
   /// Held while the tasks of one call are submitted.

@@ -15,6 +15,7 @@
 
 #include "common/failure.hpp"
 #include "home.hpp"
+#include "kept.hpp"
 #include "memory/allocation_size.hpp"
 #include "memory/partial_tile.hpp"
 #include "memory/tile_interface.hpp"
@@ -29,6 +30,11 @@ namespace {
 
 /// Whether tiles may be copied to another memory node: a GPU, or a NUMA node if StarPU distinguishes NUMA nodes.
 bool has_several_memories() { return starpu_memory_nodes_get_count() > 1; }
+
+/// The StarPU data interface for tiles that are not in memory which GPUs copy from.
+starpu_data_interface_ops* without_gpus() {
+  return has_several_memories() ? tile_interface::pinned() : &starpu_interface_matrix_ops;
+}
 
 /// The StarPU data interface for tiles in this memory, which is pinned or pageable. It allocates and copies the tiles.
 /// @param column  bytes of a column of the largest tile
@@ -164,28 +170,39 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
   if (data == nullptr && !share_.is_distributed()) home_ = -1;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
   const auto column = static_cast<std::size_t>(std::min(mb(), m())) * element_size;
-  auto* const elsewhere = has_several_memories() ? tile_interface::pinned() : &starpu_interface_matrix_ops;
   const bool has_gpus = session_->machine().gpu_count() > 0;
   if (has_gpus && has_memory() && !share_.is_distributed()) home_ = home_of(data_).value_or(STARPU_MAIN_RAM);
-  auto* const interface = has_gpus ? interface_of(memory(0, mt_, 0, nt_), home_, column) : elsewhere;
+  interface_ = has_gpus ? interface_of(memory(0, mt_, 0, nt_), home_, column) : without_gpus();
+  if (!read_only_ && home_ == STARPU_MAIN_RAM) kept::written(memory(0, mt_, 0, nt_));
   for (Index j = 0; j < nt_; j++)
-    for (Index i = 0; i < mt_; i++) {
-      auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
-      const bool mine = share_.is_mine(i, j), stored = mine && has_memory();
-      starpu_matrix_interface matrix{};
-      matrix.id = STARPU_MATRIX_INTERFACE_ID;
-      if (stored) matrix.ptr = matrix.dev_handle = reinterpret_cast<std::uintptr_t>(address(i, j));
-      matrix.ld = static_cast<std::uint32_t>(stored ? ld : tile_m(i)), matrix.elemsize = element_size;
-      matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
-      matrix.allocsize = allocation_size(static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size);
-      starpu_data_register(&handle, mine ? home_ : -1, &matrix, mine ? interface : elsewhere);
-      if (share_.is_distributed()) share_.processes->assign(handle, share_.owner(i, j));
-      codelets::take_failure(handle);
-      starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have changed the default
-      if (mine) tessera_sched_allow_fetching(handle);
-      if (!has_memory()) unwritten::add(handle);
-      starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
-    }
+    for (Index i = 0; i < mt_; i++) register_tile(i, j);
+}
+
+void TileGrid::register_tile(Index i, Index j) {
+  auto& handle = handles_[static_cast<std::size_t>(i + j * mt_)];
+  const bool mine = share_.is_mine(i, j), stored = mine && has_memory();
+  starpu_matrix_interface matrix{};
+  matrix.id = STARPU_MATRIX_INTERFACE_ID;
+  if (stored) matrix.ptr = matrix.dev_handle = reinterpret_cast<std::uintptr_t>(address(i, j));
+  matrix.ld = static_cast<std::uint32_t>(stored ? ld_ : tile_m(i)), matrix.elemsize = element_size_;
+  matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
+  matrix.allocsize = allocation_size(static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size_);
+  starpu_data_register(&handle, mine ? home_ : -1, &matrix, mine ? interface_ : without_gpus());
+  if (share_.is_distributed()) share_.processes->assign(handle, share_.owner(i, j));
+  codelets::take_failure(handle);
+  starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have changed the default
+  if (mine) tessera_sched_allow_fetching(handle);
+  if (!has_memory()) unwritten::add(handle);
+  starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
+}
+
+void TileGrid::renew(Index i, Index j) {
+  codelets::take_failure(handle(i, j));
+  starpu_data_unregister_no_coherency(handle(i, j));
+  register_tile(i, j);
+  if (only_a_triangle_) use_only_in(i, j);
+  const char name[] = {letter_, '\0'};
+  if (letter_ != 0) starpu_data_set_name(handle(i, j), name);
 }
 
 TileGrid::~TileGrid() {
@@ -211,6 +228,7 @@ TileGrid::~TileGrid() {
       if (read_only_ || !share_.is_mine(i, j)) starpu_data_unregister_no_coherency(handle(i, j));
       else starpu_data_unregister(handle(i, j));
     }
+  if (!read_only_ && home_ == STARPU_MAIN_RAM) kept::written(memory(0, mt_, 0, nt_));
 }
 
 void TileGrid::set_letter(char operand) noexcept {
@@ -226,14 +244,16 @@ void TileGrid::set_letter(char operand) noexcept {
 }
 
 void TileGrid::use_only(Uplo uplo) {
-  only_a_triangle_ = true;
-  if (!has_several_memories()) return;  // there is only one copy of each tile
+  only_a_triangle_ = true, triangle_ = uplo;
   for (Index j = 0; j < nt_; j++)
-    for (Index i = 0; i < mt_; i++) {
-      const Index diagonal = columns_.begin(j) - rows_.begin(i);
-      if (diagonal < tile_m(i) && diagonal + tile_n(j) > 0)
-        use_triangle(handle(i, j), uplo, static_cast<int>(diagonal));
-    }
+    for (Index i = 0; i < mt_; i++) use_only_in(i, j);
+}
+
+void TileGrid::use_only_in(Index i, Index j) {
+  if (!has_several_memories()) return;  // there is only one copy of each tile
+  const Index diagonal = columns_.begin(j) - rows_.begin(i);
+  if (diagonal < tile_m(i) && diagonal + tile_n(j) > 0)
+    use_triangle(handle(i, j), triangle_, static_cast<int>(diagonal));
 }
 
 void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {

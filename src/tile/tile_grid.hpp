@@ -13,6 +13,8 @@
 #include "runtime/process_session.hpp"
 #include "tiling/edges.hpp"
 
+struct starpu_data_interface_ops;
+
 namespace tessera::detail {
 
 class Outstanding;
@@ -67,6 +69,9 @@ class TileGrid {
   /// the diagonal tiles.
   /// @pre  only one call uses the tiles, and it has not submitted a task
   void use_only(Uplo uplo);
+  /// Registers a tile anew, with the value that it has in memory. Copies elsewhere are lost.
+  /// @pre  no task uses the tile, and nothing refers to its handle
+  void renew(Index i, Index j);
   /// Whether copies skip the part of a tile outside the triangle, because `use_only` was called.
   bool copies_only_a_triangle() const noexcept { return only_a_triangle_; }
 
@@ -94,12 +99,16 @@ class TileGrid {
   };
   void* data() const noexcept { return data_; }
   Index ld() const noexcept { return ld_; }
+  std::size_t element_size() const noexcept { return element_size_; }
   /// The first element of a tile of this process.
   void* address(Index i, Index j) const;
   Memory memory(Index i0, Index i1, Index j0, Index j1) const;
 
  private:
   struct WriteBack;
+
+  void register_tile(Index i, Index j);
+  void use_only_in(Index i, Index j);
 
   FailureWatch strays_;
   std::shared_ptr<Session> session_;  // keeps StarPU running while handles exist
@@ -112,6 +121,8 @@ class TileGrid {
   std::size_t element_size_;
   bool read_only_;
   bool private_ = false, only_a_triangle_ = false, of_program_ = false;
+  Uplo triangle_ = Uplo::Lower;                     ///< which one, if only a triangle is used
+  starpu_data_interface_ops* interface_ = nullptr;  ///< of the tiles of this process
   std::atomic<char> letter_ = 0;
   Share share_;
 };

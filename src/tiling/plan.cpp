@@ -121,6 +121,15 @@ Plan plan_sums(const Machine& machine, char type, TileExtents tile, Index tiles,
   return plan_of_sums(machine_model(machine, type), tile, tiles, k);
 }
 
+TileExtents tiles_to_keep(const Machine& machine, char type, Index m, Index n, Index k) {
+  constexpr Index tiles_per_gpu = 8, narrowest = 1024, widest = 4096;
+  const auto smallest = std::min(narrowest, default_tile(machine, type));
+  const Index most = m * n / (tiles_per_gpu * std::max(1, machine.gpu_count()));
+  Index tile = smallest;
+  while (tile < widest && 4 * tile * tile <= most) tile *= 2;
+  return {std::min(m, tile), std::min(n, tile), std::min(k, tile)};
+}
+
 Plan plan_columns(const Machine& machine, TileExtents tile, Index columns, int gpus) {
   Plan plan;
   plan.tile = tile;

@@ -62,6 +62,10 @@ Plan plan_qr(const Machine& machine, char type, Index m, Index n);
 /// @param tiles  number of tiles of C to compute
 Plan plan_sums(const Machine& machine, char type, TileExtents tile, Index tiles, Index k);
 
+/// Tiles for a product whose operands and result stay on the GPUs. Those of the result are also tiles for an input of a
+/// similar product, and there are enough of them to copy the first ones home during most of the call.
+TileExtents tiles_to_keep(const Machine& machine, char type, Index m, Index n, Index k);
+
 /// A plan for a triangular matrix with tiles of order `tile.k`.
 /// @param columns  number of tile columns, which are independent of each other
 /// @param gpus     number of GPUs that take part; 0: all

@@ -184,6 +184,32 @@ contains
     call check('cpus: '//message, stat == -1 .and. index(message, 'tessera_init: argument 1 (cpus) is -2') == 1)
   end subroutine
 
+  subroutine kept
+    real(real64), allocatable :: A(:, :), C(:, :)
+    real(real64) :: expected(n, n)
+    integer :: stat
+    character(100) :: message
+    integer(int64) :: rows, lda
+    rows = n
+    lda = ld
+    A = reals(:, :, 1)
+    C = reals(:, :, 2)
+    call tessera_keep('d', A, rows, rows, lda)
+    call tessera_gemm('N', 'N', n, n, n, 1d0, A, ld, reals(:, :, 2), ld, 0d0, C, ld)
+    A(3, 4) = 7
+    call tessera_changed_part('d', A(3, 4), 1_int64, 1_int64, lda)
+    A(5, 6) = 8
+    call tessera_changed(A)
+    expected = matmul(A(:n, :), reals(:n, :, 2))
+    call tessera_gemm('N', 'N', n, n, n, 1d0, A, ld, reals(:, :, 2), ld, 0d0, C, ld)
+    call check('kept', maxval(abs(C(:n, :) - expected)) < 1d-12)
+    call tessera_forget(A)
+    call tessera_forget(A, stat)
+    call check('not kept', stat == -1)
+    call tessera_keep('d', A, rows, rows, 1_int64, stat, message)
+    call check('lda: '//message, stat == -5 .and. index(message, 'tessera_keep: argument 5 (ld') == 1)
+  end subroutine
+
   subroutine runtime
     integer :: stat
     call check('version', len(tessera_version()) >= 5)
@@ -195,6 +221,7 @@ contains
     call tessera_host_unregister(reals)
     call tessera_host_unregister(reals, stat)
     call check('not registered', stat == -1)
+    call kept
     call tessera_finalize
     call tessera_finalize(stat)
     call check('nothing to finalize', stat > 0)

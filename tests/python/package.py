@@ -594,6 +594,39 @@ class Errors(Case):
                       child.stderr)
 
 
+class Kept(Case):
+    def test_products_of_kept_arrays(self):
+        for order in "CF":
+            A, B, C = make(40, 30, KINDS[1], order), make(30, 20, KINDS[1], "C"), np.empty((40, 20), order=order)
+            for x in (A, B, C):
+                tessera.keep(x)
+            tessera.keep(A)
+            for changes in (A, A[3], A[:, 2], A[1:7, 3:5], A[::2, ::3], A[::-1], A[5:2:-1, 1], A[:0]):
+                changes[...] += 1
+                tessera.changed(changes)
+                self.near(tessera.gemm(A, B, C), A @ B)
+            for x in (A, B, C):
+                tessera.forget(x)
+            with self.assertRaisesRegex(tessera.ArgumentError, "^forget: a is not where a matrix begins that is kept"):
+                tessera.forget(A)
+
+    def test_outputs_that_are_copied_back(self):
+        A = make(20, 20, KINDS[1], "C")
+        tessera.keep(A)
+        self.near(tessera.gemm(A, A), A @ A)
+        tessera.gemm(np.eye(10), 2 * np.eye(10), A[::2, ::2])
+        self.near(A[::2, ::2], 2 * np.eye(10))
+        self.near(tessera.gemm(A, A), A @ A)
+        tessera.forget(A)
+
+    def test_what_cannot_be_kept(self):
+        for x, problem in ((np.zeros(3, int), "has elements of type int64"), (np.zeros((2, 2, 2)), "has 3 dimensions"),
+                           (np.zeros((6, 6))[::2, ::2], "has neither contiguous rows nor contiguous columns"),
+                           ([1.0], "is of type list, must be a NumPy array")):
+            with self.assertRaisesRegex(tessera.ArgumentError, "^keep: a " + problem):
+                tessera.keep(x)
+
+
 class Pinned(Case):
     def test_products_of_pinned_arrays(self):
         A, B = make(40, 30, KINDS[1], "F"), make(30, 20, KINDS[1], "backwards")

@@ -22,7 +22,7 @@ A `Matrix` is for chains of products and solves that stay on the GPUs.
 Other threads run during a call, but must not change its arrays. Errors are `ArgumentError` with the argument's name,
 `RuntimeFailure` if the machine or StarPU failed, and NumPy's `LinAlgError` for matrices that cannot be factorized."""
 from . import _blas, _solvers
-from ._arrays import pinned
+from ._arrays import changed, forget, keep, pinned
 from ._blas import gemm, gemmt, hemm, her2k, herk, symm, syr2k, syrk, trmm, trsm
 from ._library import ArgumentError, Error, RuntimeFailure, finalize, init, version
 from ._matrix import Info, Matrix
@@ -34,6 +34,7 @@ __all__ = [
     "gemm", "gemmt", "hemm", "her2k", "herk", "symm", "syr2k", "syrk", "trmm", "trsm",
     "cho_solve", "cholesky", "inv", "laswp", "lauum", "lstsq", "lu_factor", "lu_factor_nopiv", "lu_solve",
     "lu_solve_nopiv", "potri", "qr", "solve", "solve_nopiv", "solve_triangular", "trtri",
+    "changed", "forget", "keep",
     "Info", "Matrix",
     "ArgumentError", "Error", "RuntimeFailure", "finalize", "init", "pinned", "version",
 ]

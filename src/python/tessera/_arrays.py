@@ -4,7 +4,7 @@ import contextlib
 
 import numpy as np
 
-from ._library import OPTIONS, ArgumentError, host_register, host_unregister
+from ._library import OPTIONS, ArgumentError, checked, host_register, host_unregister, library
 from ._on_gpu import OnGpu, located
 
 LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}  # by NumPy's characters
@@ -78,6 +78,58 @@ def pinned(*arrays):
                 host_register(address, size)
                 stack.callback(host_unregister, address)
         yield
+
+
+kept = {}  # the arrays that are kept, by address: they stay alive until they are forgotten
+
+
+def keep(x):
+    """Keeps an array on the GPUs: from now on, calls of the level-3 functions leave there what they copy of its memory and
+    compute in it, and later calls find it. Call `changed` after anything else has written the memory. The array stays
+    alive until `forget`."""
+    address, arguments = memory_of("keep", x)
+    if x.size > 0 and address not in kept:
+        checked("keep", library.tessera_keep(*arguments))
+        kept[address] = x
+
+
+def changed(x):
+    """Says that a kept array, or a part of one, has been written by anything but this package."""
+    if isinstance(x, np.ndarray) and x.ndim == 2 and x.size > 0 and not any(leading_dimension(x, order) for order in "CF"):
+        for row in x:  # neither its rows nor its columns are contiguous
+            changed(row)
+        return
+    _, arguments = memory_of("changed", x)
+    if x.size > 0:
+        checked("changed", library.tessera_changed_part(*arguments))
+
+
+def forget(x):
+    """Undoes `keep`, for the same array."""
+    address, _ = memory_of("forget", x)
+    if x.size > 0:
+        checked("forget", library.tessera_forget(address))
+        kept.pop(address, None)
+
+
+def memory_of(routine, x):
+    """The address of an array's first element, and the array as a column-major matrix: arguments of a C function."""
+    if not isinstance(x, np.ndarray):
+        raise ArgumentError(routine, "a", f"is of type {type(x).__name__}, must be a NumPy array")
+    if x.dtype.char not in LETTERS or not x.dtype.isnative:
+        raise ArgumentError(routine, "a", f"has elements of type {x.dtype}; there are float32, float64, complex64 and complex128")
+    if x.ndim not in (1, 2):
+        raise ArgumentError(routine, "a", f"has {x.ndim} dimensions, must have 1 or 2")
+    for axis, step in enumerate(x.strides):
+        if step < 0:
+            x = np.flip(x, axis)
+    matrix = x if x.ndim == 2 else x[:, None]
+    order = next((order for order in "FC" if leading_dimension(matrix, order)), None)
+    if order is None:
+        raise ArgumentError(routine, "a", "has neither contiguous rows nor contiguous columns")
+    rows, columns = matrix.shape if order == "F" else matrix.shape[::-1]
+    address = matrix.ctypes.data
+    return address, (LETTERS[x.dtype.char].encode(), address, rows, columns, leading_dimension(matrix, order))
 
 
 def leading_dimension(x, order):
@@ -163,6 +215,8 @@ class Output:
     def result(self):
         if self.work is not self.array:
             self.array[...] = self.work
+            if kept:
+                changed(self.array)
         return self.array
 
 

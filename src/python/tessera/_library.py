@@ -193,18 +193,20 @@ def finalize():
         explain(status, "finalize")
 
 
+def checked(routine, status):
+    """Raises the exception for the status that a function has returned."""
+    if status != 0:
+        explain(status, routine)
+
+
 def host_register(address, size):
     """Pins memory, so GPUs can copy from and to it directly. `tessera.pinned` does this for arrays."""
-    status = library.tessera_host_register(address, size)
-    if status != 0:
-        explain(status, "host_register")
+    checked("host_register", library.tessera_host_register(address, size))
 
 
 def host_unregister(address):
     """Undoes `host_register`."""
-    status = library.tessera_host_unregister(address)
-    if status != 0:
-        explain(status, "host_unregister")
+    checked("host_unregister", library.tessera_host_unregister(address))
 
 
 def version():
@@ -217,4 +219,6 @@ library.tessera_last_error.restype = library.tessera_version.restype = ctypes.c_
 library.tessera_init.argtypes = [ctypes.c_int, ctypes.c_int]
 library.tessera_host_register.argtypes = [ctypes.c_void_p, ctypes.c_int64]
 library.tessera_host_unregister.argtypes = [ctypes.c_void_p]
+library.tessera_keep.argtypes = library.tessera_changed_part.argtypes = [ctypes.c_char, ctypes.c_void_p] + 3 * [ctypes.c_int64]
+library.tessera_forget.argtypes = [ctypes.c_void_p]
 functions_by_type = functions()

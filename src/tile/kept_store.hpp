@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "kept.hpp"
+
+/// What kept.cpp and watched.cpp share.
+namespace tessera::detail::kept {
+
+/// A part of a kept matrix, registered in tiles.
+struct Part {
+  std::shared_ptr<TileGrid> grid;
+  std::optional<Uplo> triangle;
+
+  Index tiles() const { return grid->mt() * grid->nt(); }
+  TileGrid::Memory memory() const { return grid->memory(0, grid->mt(), 0, grid->nt()); }
+  /// Whether it is this operand, not less and not more.
+  bool is_just(const Operand& x) const {
+    return grid->data() == x.data && grid->m() == x.rows.whole() && grid->n() == x.columns.whole();
+  }
+  /// Whether only the store refers to the tiles. @pre  the lock is held, so nobody can begin to
+  bool is_idle() const {
+    if (grid.use_count() > 1) return false;
+    std::atomic_thread_fence(std::memory_order_acquire);  // after what other threads have done with the tiles
+    return true;
+  }
+};
+
+/// A matrix that the program keeps.
+struct Kept {
+  const std::byte* data;
+  Index m, n, ld;
+  std::size_t element_size;
+
+  TileGrid::Memory memory() const {
+    const auto bytes = [&](Index elements) { return static_cast<std::size_t>(elements) * element_size; };
+    return {data, bytes(m), bytes(ld), n};
+  }
+  bool operator==(const Kept&) const = default;
+  /// Whether an operand is a part of the matrix.
+  bool contains(const Operand& x) const {
+    const auto* const begin = static_cast<const std::byte*>(x.data);
+    if (x.element_size != element_size || std::less<>()(begin, data)) return false;
+    const auto bytes = static_cast<std::size_t>(begin - data);
+    const auto first = static_cast<Index>(bytes / element_size), i = first % ld, j = first / ld;
+    const bool same_columns = x.ld == ld || x.columns.whole() == 1;
+    return bytes % element_size == 0 && same_columns && i + x.rows.whole() <= m && j + x.columns.whole() <= n;
+  }
+};
+
+class Watch;
+
+/// All that is kept. Never destroyed: other threads may use it while the process exits.
+struct Store {
+  std::mutex mutex;
+  std::vector<Kept> matrices;
+  std::list<Part> parts;             ///< those used last come first
+  const Session* session = nullptr;  ///< which will call `end`
+  std::unique_ptr<Watch> watch;      ///< null: only what the program keeps
+};
+Store& store();
+
+/// Parts that are no longer kept. They end after the lock has been released, since they wait for StarPU.
+using Removed = std::list<Part>;
+
+/// Registers tiles anew that have a byte in common with `memory`, of all parts but one.
+/// @param except  may be null
+void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except);
+
+/// Removes the parts that have a byte in common with `memory`.
+void remove_parts(Store& all, Removed& removed, const TileGrid::Memory& memory);
+
+}  // namespace tessera::detail::kept

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "watched.hpp"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "machine/gpu.hpp"
+
+namespace tessera::detail::kept {
+
+namespace {
+
+constexpr double least_bytes = 1 << 18;  ///< of an operand that is worth it
+constexpr std::size_t most_seen = 64;
+constexpr int highest_price = 64;
+
+/// Libraries that let other processes or devices write the memory of this one.
+constexpr std::string_view forbidden[] = {"libmpi", "libibverbs", "libxpmem", "libuct", "libfabric", "libpsm"};
+
+struct Libraries {
+  unsigned long long known, now;
+  bool is_forbidden;
+};
+
+int look_at_library(dl_phdr_info* info, std::size_t /*size*/, void* argument) {
+  auto& libraries = *static_cast<Libraries*>(argument);
+  libraries.now = info->dlpi_adds;
+  if (libraries.now == libraries.known) return 1;  // the same as last time
+  const std::string_view path = info->dlpi_name;
+  const auto name = path.substr(path.rfind('/') + 1);
+  for (const auto& prefix : forbidden)
+    if (name.starts_with(prefix)) libraries.is_forbidden = true;
+  return libraries.is_forbidden ? 1 : 0;
+}
+
+double bytes_of(const Kept& x) { return static_cast<double>(x.m * x.n) * static_cast<double>(x.element_size); }
+
+std::size_t span_of(const Kept& x) { return static_cast<std::size_t>((x.n - 1) * x.ld + x.m) * x.element_size; }
+
+PageRange pages(const Kept& x) { return pages_of(x.data, span_of(x)); }
+
+TileGrid::Memory memory_of(PageRange range) {
+  const auto bytes = range.end - range.begin;
+  return {reinterpret_cast<const std::byte*>(range.begin), bytes, bytes, 1};
+}
+
+bool is_pinned(const Kept& x) {
+  constexpr std::size_t step = std::size_t{2} << 20;
+  const auto bytes = span_of(x);
+  for (std::size_t at = 0; at < bytes; at += step)
+    if (gpu::is_pinned(x.data + at)) return true;
+  return gpu::is_pinned(x.data + bytes - 1);
+}
+
+/// Registers anew what has bytes on these pages. Many ranges are first joined to fewer, with what lies between.
+void renew_all(Store& all, Removed& removed, const std::vector<PageRange>& written, const TileGrid* except) {
+  constexpr std::size_t most = 32;
+  const auto together = (written.size() + most - 1) / most;
+  for (std::size_t first = 0; first < written.size(); first += together) {
+    const auto last = std::min(first + together, written.size()) - 1;
+    renew(all, removed, memory_of({written[first].begin, written[last].end}), except);
+  }
+}
+
+/// A number that is likely to change if the elements do.
+std::uint64_t sample(const Kept& x) {
+  constexpr Index samples = 64;
+  const Index elements = x.m * x.n, step = std::max<Index>(1, elements / samples);
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (Index e = 0; e < elements; e += step) {
+    std::uint64_t words[2] = {};
+    std::memcpy(words, x.data + static_cast<std::size_t>(e % x.m + e / x.m * x.ld) * x.element_size,
+                std::min(x.element_size, sizeof words));
+    for (const auto word : words) hash = (hash ^ word) * 0x100000001b3 + (hash >> 29);
+  }
+  return hash;
+}
+
+}  // namespace
+
+Watch::~Watch() {
+  for (const auto& seen : seen_)
+    if (seen.is_watched) pages_->leave(pages(seen.memory));
+}
+
+/// Whether all writes to the memory of this process go through its page tables, as far as can be known.
+bool Watch::may_watch() {
+  Libraries libraries{libraries_, 0, false};
+  dl_iterate_phdr(look_at_library, &libraries);
+  libraries_ = libraries.now;
+  is_forbidden_ = is_forbidden_ || libraries.is_forbidden;
+  return !is_forbidden_ && pages_->is_safe();
+}
+
+Watch::Place Watch::find(const Kept& memory) { return std::ranges::find(seen_, memory, &Seen::memory); }
+
+Watch::Place Watch::add(Store& all, Removed& removed, const Kept& memory, std::uint64_t sample) {
+  if (seen_.size() >= most_seen) {
+    if (seen_.front().is_watched) sell(all, removed, seen_.front());
+    seen_.erase(seen_.begin());
+  }
+  seen_.push_back({memory, sample});
+  return std::prev(seen_.end());
+}
+
+/// Starts to watch memory. It still counts as written.
+bool Watch::buy(Store& all, Removed& removed, Seen& seen) {
+  if (!may_watch()) return false;
+  const double bytes = bytes_of(seen.memory);
+  if (most_bytes_ > 0) {
+    if (bytes > most_bytes_) return false;
+    double watched = bytes;
+    for (const auto& other : seen_)
+      if (other.is_watched) watched += bytes_of(other.memory);
+    for (auto& other : seen_) {
+      if (watched <= most_bytes_) break;
+      if (!other.is_watched) continue;
+      watched -= bytes_of(other.memory);
+      sell(all, removed, other);
+    }
+  }
+  if (is_pinned(seen.memory)) return false;
+  remove_parts(all, removed, memory_of(pages(seen.memory)));  // pages that were not watched may have been written
+  seen.is_watched = pages_->watch(pages(seen.memory));
+  seen.losses = 0;
+  return seen.is_watched;
+}
+
+void Watch::sell(Store& all, Removed& removed, Seen& seen) {
+  remove_parts(all, removed, memory_of(pages(seen.memory)));
+  if (pages_->watches(pages(seen.memory))) pages_->leave(pages(seen.memory));
+  seen.is_watched = false, seen.unchanged = 0;
+  seen.price = std::min(2 * seen.price, highest_price);
+}
+
+void Watch::sell_all(Store& all, Removed& removed) {
+  for (auto& seen : seen_)
+    if (seen.is_watched) sell(all, removed, seen);
+}
+
+/// Registers anew what was written. @return  false: the memory is not watched
+bool Watch::take(Store& all, Removed& removed, Seen& seen) {
+  const auto whole = pages(seen.memory);
+  const auto written = pages_->take_written(whole);
+  if (!written) {
+    remove_parts(all, removed, memory_of(whole));
+    return false;
+  }
+  std::uintptr_t bytes = 0;
+  for (const auto& range : *written) bytes += range.end - range.begin;
+  renew_all(all, removed, *written, nullptr);
+  seen.losses = 2 * bytes > whole.end - whole.begin ? seen.losses + 1 : 0;
+  return true;
+}
+
+/// @return  whether the call may use kept tiles for the input
+bool Watch::look_at_input(Store& all, Removed& removed, const Kept& memory) {
+  auto place = find(memory);
+  if (place == seen_.end()) {
+    add(all, removed, memory, sample(memory));
+    return false;
+  }
+  std::rotate(place, place + 1, seen_.end());
+  auto& seen = seen_.back();
+  if (seen.is_watched) {
+    constexpr int most_losses = 2;
+    if (!is_pinned(memory) &&
+        (take(all, removed, seen) || (pages_->watch(pages(memory)) && take(all, removed, seen))) &&
+        seen.losses < most_losses)
+      return true;
+    sell(all, removed, seen);
+    seen.sample = sample(memory);
+    return false;
+  }
+  const auto now = sample(memory);
+  seen.unchanged = now == seen.sample ? seen.unchanged + 1 : 0;
+  seen.sample = now;
+  return seen.unchanged >= seen.price && buy(all, removed, seen) && take(all, removed, seen);
+}
+
+/// @return  whether the result may stay in kept tiles
+bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory) {
+  const auto place = find(memory);
+  if (place == seen_.end() || !place->is_watched) return false;
+  auto& seen = *place;
+  const auto whole = pages(memory);
+  const auto price = seen.price;
+  const bool is_known = take(all, removed, seen);
+  seen.losses = 0;  // the call writes it, not the program
+  if (is_pinned(memory)) {
+    sell(all, removed, seen);
+    return false;
+  }
+  if (!is_known) {  // the program has mapped it anew
+    if (pages_->watch(whole)) return true;
+    sell(all, removed, seen);
+    seen.price = price;
+    return false;
+  }
+  if (pages_->are_huge(whole)) return pages_->count_as_written(whole);
+  // It takes longer to unmark each small page, or to write it while it is marked, than to copy the result again.
+  sell(all, removed, seen);
+  seen.price = highest_price;
+  return false;
+}
+
+Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands) {
+  Ready ready;
+  const bool watches = std::ranges::any_of(seen_, &Seen::is_watched);
+  if (watches && !may_watch()) sell_all(all, removed);
+  std::vector<Kept> looked_at;
+  for (const auto& x : operands) {
+    if (!x.used || x.m == 0 || x.n == 0 || gpu::device_of(x.data)) continue;
+    const Kept memory{static_cast<const std::byte*>(x.data), x.m, x.n, x.ld, static_cast<std::size_t>(x.element_size)};
+    const bool is_output = &x == &operands.back();
+    if (is_output) ready.outputs.push_back(memory);
+    if (bytes_of(memory) < least_bytes) continue;
+    if (std::ranges::any_of(all.matrices, [&](const Kept& kept) { return overlap(kept.memory(), memory.memory()); }))
+      continue;  // the program says when it changes
+    if (std::ranges::find(looked_at, memory) != looked_at.end()) continue;
+    looked_at.push_back(memory);
+    if (is_output && look_at_output(all, removed, memory)) ready.results.push_back(memory);
+    if (!is_output && look_at_input(all, removed, memory)) ready.inputs.push_back(memory);
+  }
+  return ready;
+}
+
+void Watch::end(Store& all, Removed& removed, const Ready& ready, bool failed) {
+  for (const auto& memory : ready.results) {
+    const auto place = find(memory);
+    if (place == seen_.end() || !place->is_watched) continue;  // sold by another thread, and its parts are removed
+    const auto written = failed ? std::nullopt : pages_->take_written(pages(memory));
+    if (!written) {
+      remove_parts(all, removed, memory_of(pages(memory)));
+      continue;
+    }
+    // What the call has written is in its own tiles. Other parts may have bytes on the same pages.
+    renew_all(all, removed, *written, ready.result.get());
+  }
+  for (const auto& memory : ready.outputs) {
+    if (failed || bytes_of(memory) < least_bytes) continue;
+    const auto place = find(memory);
+    if (place == seen_.end()) add(all, removed, memory, sample(memory));
+    else if (!place->is_watched) place->sample = sample(memory);
+  }
+}
+
+}  // namespace tessera::detail::kept
