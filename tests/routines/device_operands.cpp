@@ -97,7 +97,7 @@ TEST_P(DeviceOperands, InManagedMemoryAreComputed) {
     all.C = managed;
     routine.on_pointers(all);
     std::copy_n(managed, elements, after.C.data());
-    EXPECT_TRUE(result_is_that_of_the_host(before, after));
+    EXPECT_TRUE(result_is_right(before, after));
   });
 }
 
