@@ -55,11 +55,13 @@ extern "C" {
                             const int* descb, int* info);                                                            \
   void tessera_p##p##gesv_(const int* n, const int* nrhs, T* a, const int* ia, const int* ja, const int* desca,      \
                            int* ipiv, T* b, const int* ib, const int* jb, const int* descb, int* info);
+/** Those with a symmetric or Hermitian matrix. @param name  symm or hemm */
 #define TESSERA_SCALAPACK_SYMM(p, name, T)                                                                          \
   void tessera_p##p##name##_(const char* side, const char* uplo, const int* m, const int* n, const T* alpha,        \
                              const T* a, const int* ia, const int* ja, const int* desca, const T* b, const int* ib, \
                              const int* jb, const int* descb, const T* beta, T* c, const int* ic, const int* jc,    \
                              const int* descc);
+/** Those of rank k. @param name  syrk or herk; Factor: the numbers of alpha and beta */
 #define TESSERA_SCALAPACK_SYRK(p, name, T, Factor)                                                                 \
   void tessera_p##p##name##_(const char* uplo, const char* trans, const int* n, const int* k, const Factor* alpha, \
                              const T* a, const int* ia, const int* ja, const int* desca, const Factor* beta, T* c, \

@@ -15,8 +15,9 @@ namespace tessera {
 /// memory, as without `keep`.
 ///
 /// The program promises to call `changed` after anything else has written the memory: the program itself, another
-/// library, or the level-3 BLAS of the host. Tessera knows what it writes itself: calls on pointers, and a Matrix that
-/// has ended. While a Matrix over the memory exists, do not use the memory in calls on pointers.
+/// library, the level-3 BLAS of the host, or ScaLAPACK's names in <tessera/distributed.h>. Tessera knows what else it
+/// writes: calls on pointers, and a Matrix that has ended. While a Matrix over the memory exists, do not use the memory
+/// in calls on pointers.
 ///
 /// Call `forget` before the memory is freed. If the memory of a GPU is needed, kept tiles leave it, and are copied
 /// again when a call uses them. Without GPUs, and in a StarPU that the program has started, nothing is kept.

@@ -124,6 +124,13 @@ void Network::start(const RuntimeOptions& options) {
   agree_on_model(on_node);
   agreement_.emplace(comm_of_calls_);
   if (some != all) end_all_processes("only some of the processes have GPUs: TESSERA_DEVICES=none leaves them out");
+  // These decide which tasks and temporary tiles a call has.
+  const int kind = (session_->machine().has_cuda() ? 1 : 0) + (session_->machine().has_owners() ? 2 : 0);
+  MPI_Allreduce(&kind, &some, 1, MPI_INT, MPI_MAX, comm_of_values_);
+  MPI_Allreduce(&kind, &all, 1, MPI_INT, MPI_MIN, comm_of_values_);
+  if (some != all)
+    end_all_processes(
+        "the processes differ in the kind of their GPUs (CUDA or OpenCL), in TESSERA_PLACEMENT or TESSERA_POLICY");
 }
 
 std::shared_ptr<const std::vector<int>> Network::ranks_of(MPI_Comm comm) const {

@@ -111,6 +111,18 @@ void require_legal(const Grid& grid, const Part<T>& x) {
   require_inside("columns", Index{*x.j} - 1, x.n, x.desc[N]);
 }
 
+/// Announces a call. Its collective steps on arrays would otherwise wait for processes that make another call.
+template <typename... Parts>
+void agree(const std::string& name, const Grid& grid, const Parts&... parts) {
+  auto text = "tessera_" + name;
+  const auto add = [&](const auto& x) {
+    text += std::string(", ") + x.name + " " + std::to_string(x.m) + "x" + std::to_string(x.n) + " at (" +
+            std::to_string(*x.i) + "," + std::to_string(*x.j) + ")";
+  };
+  (add(parts), ...);
+  detail::GridAccess::network(grid).agree(text);
+}
+
 /// Blocks shorter than this are put together, if there are many of them.
 Index shortest_block() { return gpu_count() > 0 ? 512 : 64; }
 
@@ -209,6 +221,7 @@ void call(const char* routine, Use use, const Compute& compute, const Part<T>& r
   guarded(name, [&] {
     const auto& grid = grid_of(result.desc, inputs.desc...);
     const auto tile = tile_of_copies<T>(name, grid, {result, inputs...});
+    agree(name, grid, result, inputs...);
     const auto operand = [&](const Part<T>& x, Use its) {
       return guarded(name + ": " + x.name, [&] { return Operand<T>(grid, x, tile, its); });
     };
@@ -251,6 +264,7 @@ std::vector<Index> all_pivots(const Grid& grid, const Part<T>& A, const int* ipi
 template <Scalar T>
 int factorize(const std::string& name, const Grid& grid, const Part<T>& A, int* ipiv) {
   guarded(name + ": A", [&] { require_legal(grid, A); });
+  agree(name, grid, A);
   Pivoted result = [&] {
     const bool are_panels = grid.p() == 1 && block_rows(A.desc) % block_columns(A.desc) == 0;
     if (are_panels && is_aligned(A) && !has_many_short_blocks(A)) {
@@ -279,6 +293,7 @@ int factorize(const std::string& name, const Grid& grid, const Part<T>& A, int* 
 template <Scalar T>
 void solve(const std::string& name, const Grid& grid, Op op, const Part<T>& A, const int* ipiv, const Part<T>& B) {
   const auto tile = tile_of_copies<T>(name, grid, {A, B});
+  agree(name, grid, A, B);
   auto pivots = guarded(name, [&] { return all_pivots(grid, A, ipiv); });
   const Operand<T> a(grid, A, tile, Use::Reads), b(grid, B, tile, Use::Changes);
   guarded(name, [&] {

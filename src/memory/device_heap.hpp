@@ -24,7 +24,7 @@ class DeviceHeap {
   };
 
   /// @param limit  total bytes of all slabs. If there is no space for a piece, and the limit leaves no room for another
-  ///               slab, the piece gets its own slab beyond the limit, which is freed together with the piece
+  ///               slab, the piece gets its own slab beyond the limit, freed with the piece unless it is lent
   DeviceHeap(std::size_t limit, Source source);
   /// Frees all slabs, with all pieces in them.
   ~DeviceHeap();

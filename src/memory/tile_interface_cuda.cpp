@@ -31,7 +31,7 @@ constexpr std::size_t driver_unit = std::size_t{2} << 20;
 DeviceHeap::Source source(int device) {
   return {[device](std::size_t bytes) {
             const gpu::KeepCurrentDevice keep;
-            bytes = (bytes + driver_unit - 1) / driver_unit * driver_unit;
+            if (uses_heap()) bytes = (bytes + driver_unit - 1) / driver_unit * driver_unit;  // only slabs are lent
             void* slab = nullptr;
             if (cudaSetDevice(device) != cudaSuccess || cudaMalloc(&slab, bytes) != cudaSuccess) {
               cudaGetLastError();  // other programs use the memory; StarPU then evicts tiles

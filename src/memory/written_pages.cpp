@@ -200,7 +200,12 @@ bool WrittenPages::watch(PageRange pages) {
   uffdio_register registration{};
   registration.range = {pages.begin, pages.end - pages.begin};
   registration.mode = UFFDIO_REGISTER_MODE_WP;
-  return ioctl(faults_, UFFDIO_REGISTER, &registration) == 0;
+  if (ioctl(faults_, UFFDIO_REGISTER, &registration) != 0) return false;
+  // Linux before 6.13 leaves marks on pages that mremap moves out of watched memory. A write there does not remove
+  // them, and a later one here would not either.
+  if (count_as_written(pages)) return true;
+  leave(pages);
+  return false;
 }
 
 std::optional<std::vector<PageRange>> WrittenPages::take_written(PageRange pages) {

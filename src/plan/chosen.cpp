@@ -126,9 +126,10 @@ std::optional<Choice> choose_panels(const detail::Machine& machine, const char* 
   const auto* const model = model_for(machine, call.type, bytes);
   const auto is_timed = [&](const Gpu& gpu) { return gpu.panels.contains(factorization); };
   if (model == nullptr || !std::ranges::all_of(model->gpus, is_timed)) return std::nullopt;
+  constexpr int panels = 8;  // triangular calls, whose letter may be the same, have 0 to 7
   return memory<Candidate>().find(
       machine,
-      {factorization[2], call.type, 0, call.m, call.n, 0, 0, machine.gpus, machine.gpu_memory, machine.operands},
+      {factorization[2], call.type, panels, call.m, call.n, 0, 0, machine.gpus, machine.gpu_memory, machine.operands},
       [&] { return search_panels(*model, machine, call, height, bytes); });
 }
 

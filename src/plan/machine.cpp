@@ -23,7 +23,8 @@ double PanelTimes::seconds(double rows, double columns) const {
     if (rows <= points.front().amount) return points.front().seconds;
     if (rows <= points.back().amount || points.size() < 2) return curve.seconds(std::min(rows, points.back().amount));
     const auto &before = points[points.size() - 2], &last = points.back();
-    return last.seconds + (rows - last.amount) * (last.seconds - before.seconds) / (last.amount - before.amount);
+    const double slope = std::max(0.0, last.seconds - before.seconds) / (last.amount - before.amount);
+    return last.seconds + slope * (rows - last.amount);
   };
   const auto wider = curves_.lower_bound(columns);
   if (wider == curves_.begin()) return columns * of_column(wider->second);

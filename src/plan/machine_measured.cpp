@@ -68,6 +68,9 @@ std::map<std::string, PanelTimes> panels_of(const detail::MachineRates& rates) {
     auto points = tasks.points();
     for (auto& point : points)
       point.seconds = std::max(point.seconds - unmeasured.task_overhead, point.seconds / 2) / columns;
+    // A short panel takes no longer than a tall one, except when its measurement was disturbed.
+    for (std::size_t i = points.size(); i-- > 1;)
+      points[i - 1].seconds = std::min(points[i - 1].seconds, points[i].seconds);
     panels[name.substr(0, space)].add(columns, CostCurve(std::move(points)));
   }
   return panels;
@@ -108,8 +111,15 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
   const double links = std::accumulate(model.gpus.begin(), model.gpus.end(), 0.0,
                                        [](double sum, const Gpu& each) { return sum + each.in_rate; });
   model.staging = 1e9 * detail::copying_threads(model.gpus.size(), 1e-9 * links).rate;
-  if (const auto together = detail::rates_together(); together.in > 0)
-    model.shared.push_back({~0U, together.in, together.out, together.both}), model.peers_together = together.peers;
+  if (const auto together = detail::rates_together(); together.in > 0) {
+    model.shared.push_back({~0U, together.in, together.out, together.both});
+    // If only some pairs have a direct link, the copies to the others took the time of the measurement.
+    double direct = 0;
+    for (const auto& from : model.peers)
+      for (const auto& link : from)
+        if (!link.bus) direct = std::max(direct, link.rate);
+    if (together.peers > 0) model.peers_together = std::max(together.peers, direct);
+  }
   return model;
 }
 

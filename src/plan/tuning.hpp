@@ -26,7 +26,8 @@ struct Unmeasured {
 };
 inline constexpr Unmeasured unmeasured;
 
-/// The number of tasks that a GPU reserves, and that it compares at the front of its queue: the policy's defaults.
+/// The number of tasks that a GPU reserves, and that it compares at the front of its queue. The policy reserves more,
+/// which changes nothing where the library owns the tiles.
 inline constexpr int slots = 16, window = 8;
 /// An idle GPU reserves only what it can start at once. Further tasks can be placed better once the first one runs.
 inline constexpr int slots_at_rest = 2;

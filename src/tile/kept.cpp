@@ -84,7 +84,9 @@ std::optional<Tiles> tiles_in(const Part& part, const Operand& x) {
                                                                        static_cast<const std::byte*>(grid.data());
   if (!same_columns || part.triangle != x.triangle || std::less<>()(begin, first)) return {};
   if (grid.element_size() != x.element_size) return {};
-  const auto elements = static_cast<Index>(static_cast<std::size_t>(begin - first) / x.element_size);
+  const auto bytes = static_cast<std::size_t>(begin - first);
+  if (bytes % x.element_size != 0) return {};  // another operand, between the elements of this one
+  const auto elements = static_cast<Index>(bytes / x.element_size);
   if (part.triangle && (elements != 0 || x.rows.whole() != grid.m() || x.columns.whole() != grid.n())) return {};
   const Index i0 = tile_at(grid.rows(), elements % grid.ld()), j0 = tile_at(grid.columns(), elements / grid.ld());
   if (i0 < 0 || j0 < 0 || !cuts_alike(grid.rows(), i0, x.rows) || !cuts_alike(grid.columns(), j0, x.columns)) return {};
@@ -143,15 +145,16 @@ struct InCall::Watching {
 
 InCall::InCall(const std::shared_ptr<Session>& session, std::span<const arguments::StoredMatrix> operands)
     : outer_(of_thread), exceptions_(std::uncaught_exceptions()) {
-  of_thread = this;
   // The program may end its own StarPU at any time.
   if (matrices == 0 || session->joined() || starpu_memory_nodes_get_count() < 2) return;
   session_ = &session;
-  if (!watches_operands) return;
-  Removed removed;
-  auto& all = store();
-  const std::lock_guard lock(all.mutex);
-  if (all.watch) watching_ = std::make_unique<Watching>(all.watch->begin(all, removed, operands));
+  if (watches_operands) {
+    Removed removed;
+    auto& all = store();
+    const std::lock_guard lock(all.mutex);
+    if (all.watch) watching_ = std::make_unique<Watching>(all.watch->begin(all, removed, operands));
+  }
+  of_thread = this;  // last, because the destructor does not run if anything here throws
 }
 
 /// Whether kept tiles may be used for the operand. @pre  the store is locked

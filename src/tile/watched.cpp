@@ -151,7 +151,12 @@ bool Watch::take(Store& all, Removed& removed, Seen& seen) {
   }
   std::uintptr_t bytes = 0;
   for (const auto& range : *written) bytes += range.end - range.begin;
-  renew_all(all, removed, *written, nullptr);
+  try {
+    renew_all(all, removed, *written, nullptr);
+  } catch (...) {  // the pages no longer count as written, but their tiles are old
+    remove_parts(all, removed, memory_of(whole));
+    throw;
+  }
   seen.losses = 2 * bytes > whole.end - whole.begin ? seen.losses + 1 : 0;
   return true;
 }

@@ -38,7 +38,7 @@ void give_way_to_many_processes(char** argv) {
   if (count == 1) return;
   std::error_code unreadable;
   const auto other = std::filesystem::read_symlink("/proc/self/exe", unreadable).replace_filename("tessera-mpi-hpl");
-  execv(other.c_str(), argv);
+  if (!unreadable) execv(other.c_str(), argv);
   throw BadArgument(
       fmt::format("{} processes are started, and {} is not there: it is built with MPI. One process uses all "
                   "devices of a machine; start it without mpirun or srun",

@@ -63,13 +63,14 @@ std::string blas_name() {
   return config != nullptr ? config() : "not OpenBLAS";
 }
 
-/// An OpenBLAS that is older than the processor may not know it, and then chooses kernels for any x86-64 processor, which
-/// are several times slower.
+/// An OpenBLAS that is older than the processor may not know it, and then chooses kernels for any x86-64 processor,
+/// which are several times slower.
 std::string blas_advice() {
 #ifdef __x86_64__
   auto* const core = reinterpret_cast<char* (*)()>(host::symbol("openblas_get_corename"));
-  if (core == nullptr || __builtin_cpu_supports("avx2") == 0) return "";
-  constexpr std::array with_avx2{"Excavator", "Haswell", "Zen", "SkylakeX", "Cooperlake", "Sapphirerapids"};
+  const bool may_choose = blas_name().find("DYNAMIC_ARCH") != std::string::npos;
+  if (core == nullptr || !may_choose || __builtin_cpu_supports("avx2") == 0) return "";
+  constexpr std::array with_avx2{"Excavator", "Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids"};
   const std::string_view name(core());
   if (std::ranges::find(with_avx2, name) != with_avx2.end()) return "";
   const bool has_avx512 = __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
