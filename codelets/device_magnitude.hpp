@@ -17,7 +17,7 @@ cudaError_t add_magnitude(cudaStream_t stream, int m, int n, const T* A, int lda
 
 /// Finds the largest elements of the lower or upper triangle of A (m×n), separately for its diagonal squares of order
 /// `block` and for the rest.
-/// @param unit  the diagonal is not read, and counts as ones
+/// @param unit  the diagonal is not read, and its elements are taken as 1
 template <typename T>
 cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool unit, int block, int m, int n, const T* A,
                                        int lda, double* of_squares, double* of_rest);

@@ -54,7 +54,8 @@ class OpenClTiles {
   std::vector<void*> buffers_;
 };
 
-/// The BLAS of an OpenCL worker, on the tiles of its task. Its operations are asynchronous in the worker's queue.
+/// The BLAS of an OpenCL worker, for the tiles of its task. Operations are only put into the worker's queue; they do
+/// not wait.
 struct OnOpenCl {
   const OpenClTiles& tiles;
   const opencl::Worker& worker = opencl::local_worker();

@@ -77,8 +77,8 @@ def share(row):
 
 
 def table(rows):
-    print("| grid | GPUs | N | b×c, d | case | ℓ | TFLOP/s | of 7.2 a GPU | received, model [GB] | loaded by a GPU / model |"
-          " from peers |")
+    print("| grid | GPUs | N | b×c, d | case | ℓ | TFLOP/s | share of 7.2 TFLOP/s per GPU | received, model [GB] |"
+          " loaded by a GPU / model | from peers |")
     print("|" + "---|" * 11)
     for row in rows:
         cut, device = row["cut"], row["device"]
@@ -89,7 +89,7 @@ def table(rows):
 
 
 def bytes_table(results):
-    print("| grid | GPU memory [MiB] | N | b×c, d | case | received, model [MB] | loaded by a GPU | of it from peers | model |"
+    print("| grid | GPU memory [MiB] | N | b×c, d | case | received, model [MB] | loaded by a GPU | of which from peers | model |"
           " even columns | loaded / model | without stealing |")
     print("|" + "---|" * 12)
     for grid, memory, tiles, how in BYTES:
@@ -105,7 +105,8 @@ def bytes_table(results):
 
 
 def long_table(results):
-    print("| grid | GPU memory [MiB] | N | b×c, d | chunks | ℓ | TFLOP/s | of 7.2 a GPU | received, model [MB] | simulation [s] |")
+    print("| grid | GPU memory [MiB] | N | b×c, d | chunks | ℓ | TFLOP/s | share of 7.2 TFLOP/s per GPU | received, model [MB] |"
+          " simulation [s] |")
     print("|" + "---|" * 10)
     for grid, memory, tiles in LONG:
         for how in [f"--look-ahead {ahead}" for ahead in (1, 2, 3, 5)] + ["--send-early"]:
@@ -128,7 +129,7 @@ def grids_table(results, folder, grids):
             points = [(r["p"] * r["q"] * GPUS, share(r)) for r in rows if r["how"] == how and r["tiles"] == tiles * r["p"]]
             if points:
                 curves.append((f"{'early' if 'early' in how else 'ℓ = ' + how.split()[-1]}, {tiles} tiles", points))
-    (folder / "rate.svg").write_text(line_chart("DGEMM on Summit, scaled (simulated)", "GPUs", "% of 7.2 TFLOP/s a GPU", curves))
+    (folder / "rate.svg").write_text(line_chart("DGEMM on Summit, scaled (simulated)", "GPUs", "% of 7.2 TFLOP/s per GPU", curves))
 
 
 def main(folder, what):

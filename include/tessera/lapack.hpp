@@ -155,7 +155,7 @@ Index gesv_nopiv(Layout layout, Index n, Index nrhs, T* A, Index lda, T* B, Inde
 
 /// @{
 /// Replaces the triangle `uplo` of A by its inverse.
-/// @param diag  Unit: the diagonal counts as ones, and is neither read nor written
+/// @param diag  Unit: the elements of the diagonal are taken as 1, and are neither read nor written
 /// @param A     triangular, n×n. The other triangle is neither read nor written. On matrices, the tiles are square
 /// @return   info: 0, or the first i, counted from 1, for which A(i, i) is exactly zero (NonUnit), so that A has no
 ///           inverse. A is then unchanged (on pointers) or undefined (on matrices)
@@ -171,7 +171,7 @@ Index trtri(Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda);
 /// @{
 /// B ← op(A)⁻¹ B, with the triangle `uplo` of A, if it has an inverse. Only on pointers; `trsm`, which does not check
 /// for zeros, also works on matrices.
-/// @param diag  Unit: the diagonal counts as ones, and is not read
+/// @param diag  Unit: the elements of the diagonal are taken as 1, and are not read
 /// @param A     n×n. The other triangle is not read
 /// @param B     n×nrhs
 /// @return   info: 0, or the first i, counted from 1, for which A(i, i) is exactly zero (NonUnit); B is then unchanged

@@ -13,9 +13,9 @@
 
 namespace tessera {
 
-/// Pins memory of the caller. Call this before making matrices over the memory. Pinning takes about as long as touching
-/// all of the memory, so it pays off for memory that several calls use. Memory that CUDA has pinned, for example by
-/// `cudaHostAlloc`, need not be pinned again.
+/// Pins memory of the caller. Call this before making matrices that use the memory. Pinning takes about as long as
+/// touching all of the memory, so it pays off for memory that several calls use. Memory that CUDA has pinned, for
+/// example by `cudaHostAlloc`, need not be pinned again.
 /// @param data   the start of the memory
 /// @param bytes  its size, above 0
 /// @returns true if the memory is now pinned; false if there is no GPU that could use it
@@ -23,7 +23,7 @@ namespace tessera {
 /// @throws RuntimeError   if CUDA refuses, for example because it has already pinned a part of the memory
 bool host_register(void* data, std::size_t bytes);
 
-/// Unpins memory. Call this after all matrices over the memory are destroyed, and before the memory is freed.
+/// Unpins memory. Call this after all matrices that use the memory are destroyed, and before the memory is freed.
 /// @param data  the pointer that was passed to `host_register`
 /// @throws ArgumentError if no registered memory begins at `data`
 void host_unregister(void* data);
@@ -64,8 +64,8 @@ class PinnedPages {
 ///     tessera::PinnedBuffer<double> A(n * n), B(n * n), C(n * n);
 ///     tessera::gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, C.data(), n);
 ///
-/// Destroy it after all matrices over its memory. Constructing it is slow, so keep it for many calls. On a machine with
-/// several NUMA nodes, its pages are spread over the nodes with GPUs.
+/// Destroy it after all matrices that use its memory. Constructing it is slow, so keep it for many calls. On a machine
+/// with several NUMA nodes, its pages are spread over the nodes with GPUs.
 template <Scalar T>
 class PinnedBuffer {
  public:

@@ -59,7 +59,7 @@ const char* tessera_last_error(void);
  *  @param bytes  the size of the memory, above 0 */
 tessera_status tessera_host_register(void* data, int64_t bytes);
 
-/** Unpins memory. Call this after all matrices over the memory are destroyed, and before the memory is freed.
+/** Unpins memory. Call this after all matrices that use the memory are destroyed, and before the memory is freed.
  *  @param data  the pointer that was passed to `tessera_host_register` */
 tessera_status tessera_host_unregister(void* data);
 

@@ -68,8 +68,8 @@ class Sweep {
     return owners_.exist() && owners_.grid().p == 1 && cores_.of(j) < 0 ? owners_.term(0, j, x, count) : x;
   }
 
-  /// The tile that multiplies X(t, j) in a term of X(s, j), including its op. It is a tile of op(A), or of op(A)ᵀ if A
-  /// is on the right.
+  /// The tile, with its op, that multiplies X(t, j) in a term of X(s, j): tile (s, t) of op(A) if A is on the left,
+  /// tile (t, s) if it is on the right, counted in the order of the solve.
   tile::Tile factor(Index s, Index t) const {
     const bool stored = is_left() != (op_ != Op::NoTrans);
     const Index i = stored ? at(s) : at(t), j = stored ? at(t) : at(s);

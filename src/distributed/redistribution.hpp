@@ -36,7 +36,8 @@ struct DealtMatrix {
   }
 };
 
-/// The elements of a distributed matrix or view that is not transposed. The caller waits for it.
+/// The elements of a distributed matrix or view that is not transposed. The caller must first wait until all tasks on
+/// the matrix have ended.
 template <Scalar T>
 DealtMatrix<T> dealt(const DistributedMatrix<T>& A);
 

@@ -5,8 +5,9 @@
 
 namespace tessera::detail::tile_interface {
 
-/// The tile, as stored in host memory, whose size StarPU queried last; null if it has queried none since the previous
-/// call. StarPU queries the size just before it starts a simulated copy, which itself receives only the size.
+/// The tile whose size StarPU queried last, as stored in host memory. Null if it has queried none since the previous
+/// call of this function. StarPU queries the size just before it starts a simulated copy, which itself receives only
+/// the size.
 const PartialTile* take_last_sized();
 
 }  // namespace tessera::detail::tile_interface

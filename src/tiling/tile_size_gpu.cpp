@@ -148,7 +148,7 @@ Index shortest_chunk(const MachineModel& machine, const Product& p, Index rows) 
   return std::min(twice ? 2 * rows : rows, candidates.back());
 }
 
-/// The tile heights to compare. Out of core, the lowest heights are left out: low tiles are loaded more often than
+/// The tile heights to compare. Out of core, the lowest heights are left out: short tiles are loaded more often than
 /// predicted, and their short columns are copied slowly throughout the call.
 std::vector<Index> heights(const MachineModel& machine, const Product& p) {
   constexpr Index high = 2048;

@@ -33,7 +33,7 @@ class HostMatrix {
   T& operator()(Index i, Index j) { return data()[i + j * ld_]; }
   const T& operator()(Index i, Index j) const { return data()[i + j * ld_]; }
 
-  /// Compares all bytes, elements and sentinels. For operands that must not be written.
+  /// Compares all bytes, of elements as well as sentinels. For operands that must not be written.
   friend bool operator==(const HostMatrix& a, const HostMatrix& b) {
     return a.m_ == b.m_ && a.n_ == b.n_ && a.ld_ == b.ld_ &&
            std::memcmp(a.memory_.data(), b.memory_.data(), a.memory_.size() * sizeof(T)) == 0;

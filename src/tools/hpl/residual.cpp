@@ -11,7 +11,7 @@ namespace tessera::hpl {
 
 namespace {
 
-/// Number of rows that are checked together: three vectors of them stay in a core's L1 cache.
+/// Number of rows that are checked together. Three vectors of this length stay in a core's L1 cache.
 constexpr Index rows_together = 1024;
 
 /// The largest magnitude, or NaN if there is one.

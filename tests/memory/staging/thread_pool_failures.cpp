@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Failures in the thread pool of the staging buffers: each reaches the thread that posted the job, once, and no other
-// thread. The pool keeps working.
+// Failures in the thread pool of the staging buffers. A failure is thrown once, in the thread that posted the job, and
+// in no other thread. The pool keeps working.
 #include <cstdint>
 
 #include "pool.hpp"

@@ -98,7 +98,8 @@ void send_outcome() {
   observation.reset();
 }
 
-/// Ends the program unless its StarPU simulates. Another StarPU would silently find no GPU.
+/// Ends the program unless it uses the StarPU that is built for simulation. An ordinary StarPU would silently find no
+/// GPU.
 /// @param of_starpu  one of StarPU's functions
 void require_simulation(void* of_starpu) {
   Dl_info info{};
