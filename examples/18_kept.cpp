@@ -19,7 +19,12 @@ using tessera::Index, tessera::Op;
 
 int main(int argc, char** argv) {
   const Index n = argc > 1 ? std::atoll(argv[1]) : 600, calls = argc > 2 ? std::atoll(argv[2]) : 8;
-  const bool keeps = argc <= 3 || std::string(argv[3]) == "keep";
+  const std::string how = argc > 3 ? argv[3] : "keep";
+  if (how != "keep" && how != "copy") {
+    std::fprintf(stderr, "'%s' is not one of keep, copy\n", how.c_str());
+    return 2;
+  }
+  const bool keeps = how == "keep";
   const Index changes = argc > 4 ? std::atoll(argv[4]) : 3;
   std::vector<double> A(n * n), X(n * n), Y(n * n);
   // A moves the rows of X by one place, and the last row to the front. So each result is known exactly.
