@@ -21,8 +21,10 @@ cd "$work/objects"
 mapfile -t options < <(starpu_options "$preset")
 CONFIG_SHELL=/bin/sh sh "$source/configure" --prefix="$prefix" "${options[@]}"
 
-# Without the warnings, of which CUDA's headers cause fifty a file, and without macros in debugging information.
-compile=(make --jobs="$(nproc)" "CFLAGS=-O2 -g1 -w")
+# Without warnings, because CUDA's headers cause fifty per file, without macros in debugging information, and without the
+# names of this account's folders, because installations contain copies of these libraries.
+flags="-O2 -g1 -w -ffile-prefix-map=$source=starpu -ffile-prefix-map=$work=starpu"
+compile=(make --jobs="$(nproc)" "CFLAGS=$flags" "CXXFLAGS=$flags")
 install=(make install-am DESTDIR="$work/stage")
 "${compile[@]}" --directory=src
 "${install[@]}"
