@@ -62,7 +62,7 @@ class Sweep {
     return {{0, all - rest}, {all - rest, columns()}};
   }
 
-  /// Which product, in [0, count), is submitted at position x of column j. The products belong to several rows, or are
+  /// The product, in [0, count), that is submitted as number x of column j. The products belong to several rows, or are
   /// the terms of one row. If every GPU needs all of A, the GPUs use different orders.
   Index term(Index j, Index x, Index count) const {
     return owners_.exist() && owners_.grid().p == 1 && cores_.of(j) < 0 ? owners_.term(0, j, x, count) : x;

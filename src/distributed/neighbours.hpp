@@ -26,11 +26,10 @@ namespace tessera::detail {
 /// and would first have to pack columns. Here, several threads read columns directly into place. Only short messages
 /// use MPI: the owner announces a tile that is in its memory, and leaves it unchanged until the reader confirms.
 ///
-/// If the processes can read each other's GPU memory, the owner announces a tile on a GPU, where it usually has been
-/// computed, and the reader copies it to its own GPU. A tile in host memory is first loaded to a GPU of its owner. The
-/// owner holds only part of its GPU's memory for readers, and announces other tiles in host memory. A reader allocates
-/// memory only for tiles that are announced, a few at a time. So tiles that wait for memory never keep it from each
-/// other.
+/// If the processes can read each other's GPU memory, the owner announces a tile on the GPU that has usually computed
+/// it, and the reader copies it to its own GPU. A tile in host memory is first loaded to a GPU of its owner. The owner
+/// holds only part of its GPU's memory for readers, and announces other tiles in host memory. A reader allocates memory
+/// only for a few announced tiles at a time, so tiles that wait for memory cannot block each other.
 class Neighbours {
  public:
   /// The minimum size of a tile that is read from memory, according to the environment [bytes].

@@ -138,14 +138,14 @@ void exchange_distributed(const DistributedMatrix<T>& B, const Pivots& pivots, I
   columns.copy_back();
 }
 
-/// Whether A with panels of a given width solves for B where both are.
+/// Whether A, in panels of a given width, can solve for B without copying either.
 template <Scalar T>
 bool solves_in_place(const DistributedMatrix<T>& A, Index panel, const DistributedMatrix<T>& B) {
   const bool same_rows = A.m() == B.m() && A.mt() == B.mt() && (A.mt() <= 1 || A.mb() == B.mb());
   return is_in_panels(A) && has_whole_columns(B) && same_rows && (panel == A.nb() || A.n() == 0);
 }
 
-/// Checks what is solved otherwise, with square tiles of A.
+/// Checks the operands of all other solves, which need square tiles of A.
 /// @param at_a  position of A for messages
 template <Scalar T>
 void require_solvable_elsewhere(const char* routine, int at_a, Op op, const DistributedMatrix<T>& A, int at_b,

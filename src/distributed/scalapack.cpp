@@ -134,8 +134,8 @@ bool has_many_short_blocks(const Part<T>& x) {
   return block < shortest_block() && std::max(x.m, x.n) > many * block;
 }
 
-/// The order of the tiles that all operands of a call are copied to. Empty: their blocks are the tiles of the call,
-/// where they are. That needs equal square blocks that are not too short, and parts of whole blocks.
+/// The order of the tiles to which all operands of a call are copied. Empty if their blocks can be used as tiles, in
+/// place: the blocks are equal, square and not too short, and all parts consist of whole blocks.
 template <Scalar T>
 std::optional<Index> tile_of_copies(const std::string& routine, const Grid& grid,
                                     std::initializer_list<Part<T>> operands) {

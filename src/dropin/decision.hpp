@@ -11,9 +11,9 @@
 #include "settings.hpp"
 
 /// Decides whether a call runs on the devices or on the host, wherever it is expected to take less time. The
-/// expectations are learned from earlier calls on the devices and on the host, by type and size. Concurrent calls of
-/// several threads share the time, so each counts only for its share. Otherwise calls of
-/// other threads would make the devices look slow, and each thread would move to the host and slow down the copies.
+/// expectations are learned from earlier calls on the devices and on the host, by type and size. If several threads
+/// call at the same time, each call counts only its share of the time. Otherwise the devices would look slow, and the
+/// threads would move to the host, where they would slow down the copies.
 namespace tessera::dropin {
 
 enum class Place { Host, Devices };

@@ -6,10 +6,10 @@
 #include "blas/call.hpp"
 #include "blas/lapack_call.hpp"
 
-/// Arguments that point to memory of a GPU. The host BLAS would access it and crash without a message. So the devices
-/// compute calls with such operands, however short they are. Calls that they do not take are illegal: a line on
-/// standard error names the argument, and `xerbla` gets its position. Exceptions and longjmps of the program's xerbla
-/// may leave these functions.
+/// Arguments that point to memory of a GPU. The host BLAS would access this memory and crash without a message, so the
+/// devices compute calls with such operands, however short they are. Calls that the devices do not accept are illegal:
+/// a line on standard error names the argument, and `xerbla` receives its position. Exceptions and longjmps of the
+/// program's xerbla may leave these functions.
 namespace tessera::dropin {
 
 using blas::Call;

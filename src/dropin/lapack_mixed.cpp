@@ -99,8 +99,7 @@ class Solver {
 
  private:
   /// @return  ITER: the number of iterations; -2: an element is too large for single precision; -3: the factorization
-  ///          failed;
-  ///          -31: no convergence
+  ///          failed; -31: no convergence
   int refine() {
     auto* const factors = c_.swork;
     auto* const low = factors + n_ * n_;

@@ -53,8 +53,8 @@ class PeerMemory {
   virtual void* next_ended() = 0;
 };
 
-/// Makes the object for the GPUs of this process's session; null if processes cannot share their memory. Tests replace
-/// this function to have no need of GPUs.
+/// Makes the object for the GPUs of this process's session; null if processes cannot share their memory. Tests without
+/// GPUs replace this function.
 extern std::unique_ptr<PeerMemory> (*make_peer_memory)();
 
 }  // namespace tessera::detail

@@ -39,10 +39,10 @@ std::uintptr_t page_size() {
   return size;
 }
 
-/// Scans for pages that are not known to be unchanged: they are written, or not watched, or not in memory. The last
-/// covers pages that have been swapped out, on which some kernels misread the mark, and those that are mapped anew and
-/// have not been touched.
-/// @return  regions found, up to `scan.walk_end`; -1: it failed
+/// Scans for pages that are not known to be unchanged: pages that are written, not watched, or not in memory. Pages
+/// that are not in memory have been swapped out (some kernels then misread the mark), or were mapped again and not yet
+/// used.
+/// @return  the number of regions found, up to `scan.walk_end`; -1: the scan failed
 long scan_for_changes(int map, Scan& scan, std::array<Region, 128>& found) {
   scan.size = sizeof scan;
   scan.regions = reinterpret_cast<std::uintptr_t>(found.data()), scan.count = found.size();

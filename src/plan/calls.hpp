@@ -25,8 +25,8 @@ struct Candidate {
   Index tile = 0;   ///< order of the diagonal tiles; rows of a tile for LU with pivoting
   Index width = 0;  ///< of the tiles of B, across its independent columns, or of the panels of a factorization
   int gpus = 1;     ///< number of GPUs used, counted from GPU 0
-  /// Only for a triangle on the left. If panels exist, B is cut into panels `width` wide and the triangle into panels
-  /// `tile` wide.
+  /// Only for a triangle on the left. If there are panels, B is cut into panels `width` wide and the triangle into
+  /// panels `tile` wide.
   detail::Panels panels = {};
 };
 

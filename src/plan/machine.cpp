@@ -35,7 +35,7 @@ double PanelTimes::seconds(double rows, double columns) const {
   return columns * (seconds + part * (of_column(wider->second) - seconds));
 }
 
-/// Of a panel, and of the updates beside it.
+/// The time to factorize a panel while updates run at the same time [s].
 /// @param exchanges  seconds in which the updates move rows
 double Gpu::factorization_seconds(const char* operation, const TaskWork& work, double exchanges) const {
   const auto of = [&](const std::string& name) {

@@ -83,8 +83,8 @@ class OneGpu {
 };
 
 /// A matrix of ones on the diagonal and small random numbers elsewhere, in host memory. Operations can be repeated on
-/// it any number of times without overflow. With the few different bits of a plain identity they would be faster than
-/// in a call, because a GPU slows down as they draw more power.
+/// it any number of times without overflow. On a plain identity, they would be faster than in a call, because a GPU
+/// draws less power if most bits are equal.
 class NearIdentity {
  public:
   /// @pre  m ≥ n

@@ -25,10 +25,9 @@ double Rehearsal::copy_seconds(int tile, int gpu, bool in, double start) const {
   return idle + (still + (1 - still) * so_far) * (computing - idle);
 }
 
-/// Adds a copy to those that share a link. A copy that starts later does not keep others from using the link until
-/// then.
-/// @param clock  when the link could have passed all of them
-/// @return       the same with this copy
+/// Adds a copy to the copies that share a link. Until this copy starts, others may use the link.
+/// @param clock  the time at which the link has passed all earlier copies
+/// @return       the time at which it has passed this one, too
 double Rehearsal::after(double& clock, double bytes, double rate) const {
   return clock = std::max(clock, now_) + bytes / rate;
 }

@@ -39,8 +39,9 @@ inline constexpr double clear_gain = 1.05;
 /// An additional factor for GPUs of different kinds, where small differences decide which tiles the fast ones steal.
 inline constexpr double clear_gain_of_unlike = 1.05;
 
-/// A candidate with twice as many tasks must be faster by this factor. If two come out equal, the one with fewer tasks
-/// is faster in fact, because the overheads of tasks are the least certain part of a rehearsal.
+/// A candidate with twice as many tasks must be faster by this factor. Of two candidates with the same predicted time,
+/// the one with fewer tasks is usually faster, because the overheads of tasks are the least certain part of a
+/// rehearsal.
 inline constexpr double clear_gain_of_tasks = 1.005;
 
 /// What tiles of a sum must gain over those that formulas choose: more than most rehearsals err.

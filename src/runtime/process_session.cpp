@@ -90,7 +90,6 @@ struct KeptSession {
 /// task is left and none is submitted for longer than a live call would pause, or if no task ends for longer than any
 /// task takes.
 /// @return  false if the wait was given up
-/// @return  false if a call has been given up
 bool calls_have_ended(Session& session) {
   auto& calls = session.calls().unfinished();
 #ifdef STARPU_SIMGRID  // polling would not advance simulated time

@@ -34,8 +34,8 @@ constexpr Launcher launchers[] = {
     {"SLURM_LOCALID", ""},  // last, because it is also set for a batch script, which may call mpirun
 };
 
-/// The variables by which they tell a process its rank in the whole program, and the number of processes. Not
-/// SLURM_NTASKS, which a batch script also has.
+/// The variables in which launchers give a process its rank in the whole program, and the number of processes.
+/// SLURM_NTASKS is not among them, because a batch script also has it.
 constexpr Launcher of_program[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                    {"PMI_RANK", "PMI_SIZE"},
                                    {"MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},

@@ -27,7 +27,7 @@ class Session {
 
   bool joined() const noexcept { return joined_; }
   const Machine& machine() const noexcept { return machine_; }
-  /// The machine as a plan for operands elsewhere sees it.
+  /// The machine with which to plan a call on operands in a given place.
   /// @param operands  as in Machine
   const Machine& machine_for_plan(int operands) const noexcept {
     return operands == in_host_memory || operands >= machine_.gpu_count()

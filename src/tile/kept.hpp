@@ -18,11 +18,11 @@
 
 /// The tiles that stay registered between calls on pointers, because the program keeps their matrix (tessera/keep.hpp).
 ///
-/// Between calls, host memory has the value of each kept tile, and copies on GPUs that StarPU holds for valid are equal
-/// to it. A call that reads a kept tile finds such a copy, and a call that writes one copies it home before it returns,
-/// as for every result. Whatever else writes the memory is reported to `written`, which registers the tiles anew: their
-/// copies on GPUs are then gone. A part of a matrix may be registered several times in different tiles, since these
-/// registrations do not disagree on a value that all of them read from the host.
+/// Between calls, host memory has the value of each kept tile, and every copy on a GPU that StarPU considers valid is
+/// equal to it. A call that reads a kept tile finds such a copy. A call that writes a kept tile copies it to the host
+/// before it returns, like every result. All other writes to the memory are reported to `written`, which registers the
+/// tiles again, so that their copies on GPUs are lost. The same part of a matrix may be registered several times, in
+/// different tiles, because host memory has the value of all of them.
 namespace tessera::detail::kept {
 
 /// How a call registers an operand.
@@ -47,7 +47,7 @@ struct Known {
   TileSize tile = {0, 0};  ///< the tiles in which just this part is registered; 0: it is not yet
 };
 
-/// Number of matrices that the program keeps, and 1 more if operands are watched. Saves looking for them.
+/// The number of matrices that the program keeps, plus 1 if operands are watched. While it is 0, nothing is looked up.
 inline std::atomic<int> matrices = 0;
 
 /// One call on pointers. While it exists, `tiles_for` finds and registers kept tiles for the operands of its thread.
@@ -55,9 +55,9 @@ class InCall {
  public:
   /// @param operands  as they are stored; the last one is the output
   InCall(const std::shared_ptr<Session>& session, std::span<const arguments::StoredMatrix> operands);
-  /// Waits until nothing is copied to or from the tiles any more, since the caller may free or write the memory
-  /// afterwards. If the call has failed, the tiles that it used are not kept.
-  /// @pre  nothing else of the call refers to the tiles, and their tasks have run
+  /// Waits until all copies to and from the tiles have ended, because the caller may then free or write the memory. If
+  /// the call has failed, the tiles that it used are no longer kept.
+  /// @pre  nothing else in the call refers to the tiles, and their tasks have run
   ~InCall();
   InCall(const InCall&) = delete;
   InCall& operator=(const InCall&) = delete;
@@ -81,13 +81,13 @@ class InCall {
 /// Calls of threads for which this is set watch their operands, if `start_watching` has succeeded.
 inline thread_local bool watches_operands = false;
 
-/// From now on, until the session ends, operands may be kept that the program does not keep: see Watch.
-/// @param most_bytes  of all of them; 0: no limit
-/// @return  why not; "": it has started
+/// From now on until the session ends, operands that the program does not keep may be watched, and kept: see Watch.
+/// @param most_bytes  limit for all of them together; 0: no limit
+/// @return  the reason why this is impossible, or ""
 std::string start_watching(Session& session, double most_bytes);
 
-/// The kept tiles for an operand of the current call, which are registered if they are not yet; empty if the operand is
-/// not a part of a kept matrix, or its tiles are not to be kept.
+/// The kept tiles for an operand of the current call. Registers them if necessary. Empty if the operand is not a part
+/// of a kept matrix, or if its tiles should not be kept.
 std::optional<Tiles> tiles_for(const Operand& operand);
 
 /// The same operand of the current call. @pre  it is used as a whole matrix
@@ -96,8 +96,8 @@ Known known(const void* data, Index m, Index n, Index ld, std::size_t element_si
 /// The slow path of `written`.
 void forget_copies(const TileGrid::Memory& memory);
 
-/// Call this before something other than the tasks of kept tiles writes host memory, and if it takes effect only later,
-/// also after it has.
+/// Call this before anything except the tasks of kept tiles writes host memory. If the write happens later, call this
+/// again after it.
 inline void written(const TileGrid::Memory& memory) {
   if (matrices > 0) forget_copies(memory);
 }

@@ -22,7 +22,7 @@ struct Part {
 
   Index tiles() const { return grid->mt() * grid->nt(); }
   TileGrid::Memory memory() const { return grid->memory(0, grid->mt(), 0, grid->nt()); }
-  /// Whether it is this operand, not less and not more.
+  /// Whether the part is exactly this operand.
   bool is_just(const Operand& x) const {
     return grid->data() == x.data && grid->m() == x.rows.whole() && grid->n() == x.columns.whole();
   }
@@ -68,11 +68,12 @@ struct Store {
 };
 Store& store();
 
-/// Parts that are no longer kept. They end after the lock has been released, since they wait for StarPU.
+/// Parts that are no longer kept. They are destroyed after the lock has been released, because their destructors wait
+/// for StarPU.
 using Removed = std::list<Part>;
 
-/// Registers tiles anew that have a byte in common with `memory`, of all parts but one.
-/// @param except  may be null
+/// Registers again the tiles that have a byte in common with `memory`.
+/// @param except  the tiles of this grid stay as they are; may be null
 void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except);
 
 /// Removes the parts that have a byte in common with `memory`.

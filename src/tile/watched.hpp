@@ -14,16 +14,16 @@
 
 namespace tessera::detail::kept {
 
-/// Keeps operands of calls without being told what changes: the kernel tells which pages were written.
+/// Keeps operands of calls although the program does not say what it changes: Linux tells which pages were written.
 ///
-/// The invariant: while a page is watched and has not been written since it was taken, each part in the store has the
-/// right value of its bytes. So the pages that were written are taken before a call reads an operand, and the tiles of
-/// all parts on them are registered anew, under the lock of the store. The pages of a result are taken when its tiles
-/// have come home.
+/// The invariant: if a watched page has not been written since it was last taken (`WrittenPages::take_written`), all
+/// parts in the store have the right values for it. Before a call reads an operand, the pages that were written are
+/// therefore taken, and the tiles on them registered again, under the lock of the store. The pages of a result are
+/// taken after its tiles have been copied to the host.
 ///
-/// An operand is watched only once it has come unchanged a second time, as a sample of its elements tells: the price of
-/// watching is paid by a copy that was not needed. One that keeps changing is no longer watched, and costs more to
-/// watch again.
+/// Watching costs time, so an operand is watched only after it has been used a second time without a change, judged by
+/// a sample of its elements. An operand that keeps changing is no longer watched, and must then be unchanged more often
+/// before it is watched again.
 class Watch {
  public:
   /// @param most_bytes  of all watched memory; 0: no limit
@@ -48,9 +48,9 @@ class Watch {
   struct Seen {
     Kept memory;
     std::uint64_t sample;  ///< of its elements, when it was last seen
-    int unchanged = 0;     ///< times that it came unchanged
-    int price = 1;         ///< how many of them it takes to be watched
-    int losses = 0;        ///< times in a row that most of it was written
+    int unchanged = 0;     ///< number of calls in which it had not changed
+    int price = 1;         ///< the number of such calls after which it is watched
+    int losses = 0;        ///< number of consecutive calls before which most of it was written
     bool is_watched = false;
   };
   using Place = std::vector<Seen>::iterator;

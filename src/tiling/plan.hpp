@@ -62,8 +62,8 @@ Plan plan_qr(const Machine& machine, char type, Index m, Index n);
 /// @param tiles  number of tiles of C to compute
 Plan plan_sums(const Machine& machine, char type, TileExtents tile, Index tiles, Index k);
 
-/// Tiles for a product whose operands and result stay on the GPUs. Those of the result are also tiles for an input of a
-/// similar product, and there are enough of them to copy the first ones home during most of the call.
+/// Tiles for a product whose operands and result stay on the GPUs. The tiles of the result also suit the inputs of a
+/// similar product, and there are enough of them that most can be copied to the host during the call.
 TileExtents tiles_to_keep(const Machine& machine, char type, Index m, Index n, Index k);
 
 /// A plan for a triangular matrix with tiles of order `tile.k`.

@@ -15,9 +15,8 @@ void add_worker(State& state, int id, unsigned node, bool cpu);
 
 /// Sets the device that a worker drives. Workers with identical devices share measured times. Otherwise a GPU on which
 /// a task happened to be slow would leave such tasks to the others, and never measure them again.
-/// @param name  name of the worker, such as "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)". The text in parentheses, up to
-/// the
-///              size of the memory, identifies the device. A worker whose name has another form shares nothing
+/// @param name  the worker's name, such as "CUDA 0.0 (NVIDIA H200 139.8 GiB 1b:00.0)". The model and the size of the
+///              memory identify the device. A worker whose name has another form shares nothing
 void set_device(State& state, Worker& worker, std::string_view name);
 
 /// Removes a worker. Its chains lose their home, and its tasks go to other workers.

@@ -25,7 +25,7 @@ struct Unrolling {
 /// @param tiles    the matrices have tiles×tiles tiles
 /// @param control  how gemm limits communication, for processes without GPUs and with unlimited memory
 /// @param dumps    whether to record the call, which takes time
-/// @throws BadArgument if the routine is another
+/// @throws BadArgument for any other routine
 Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles,
                        const detail::ProcessControl& control, bool dumps);
 
