@@ -71,7 +71,7 @@ double core_rate(int n, std::barrier<>& together) {
 template <Scalar T>
 double cores_rate(int cores, int n) {
   const OpenBlas one_thread_each(1);
-  // The order that takes one core as long as order n takes all cores.
+  // One core takes as long for this order as all cores together take for order n.
   const int share = static_cast<int>(n / std::cbrt(cores));
   std::barrier together(cores);
   std::vector<double> rates(static_cast<std::size_t>(cores));

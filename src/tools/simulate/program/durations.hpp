@@ -11,8 +11,8 @@ namespace tessera::simulate {
 /// such a high number. tessera-simulate sends one letter, and libtessera_observer.so answers once, with the Outcome.
 constexpr int hand_over = 198;
 
-/// The letter that tessera-simulate has sent, which is the type of the elements. Only the process that asks first gets
-/// it; empty for all others, and without tessera-simulate.
+/// The type of the elements: the letter that tessera-simulate has sent. Only the first process that asks receives it.
+/// Empty for all others, and without tessera-simulate.
 std::optional<char> ordered_type();
 
 /// Gives the codelet of a task a performance model from the described machine, unless its model is a function. Models
