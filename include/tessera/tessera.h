@@ -63,20 +63,20 @@ tessera_status tessera_host_register(void* data, int64_t bytes);
  *  @param data  the pointer that was passed to `tessera_host_register` */
 tessera_status tessera_host_unregister(void* data);
 
-/** Keeps a matrix: from now on, calls of the level-3 BLAS on pointers into this memory leave its tiles on the GPUs, where
- *  later calls find them. The caller promises to call `tessera_changed` or `tessera_changed_part` after anything but
- *  Tessera has written the memory, and `tessera_forget` before it is freed. See <tessera/keep.hpp>.
+/** Keeps a matrix. From now on, its tiles stay on the GPUs after a call of the level-3 BLAS on pointers, where later
+ *  calls find them. The caller must call `tessera_changed` or `tessera_changed_part` after anything except Tessera has
+ *  written the memory, and `tessera_forget` before the memory is freed. <tessera/keep.hpp> has the details.
  *  @param type  's', 'd', 'c' or 'z'
  *  @param A     column-major, in host memory; a row-major matrix is the transpose of a column-major one
  *  @param m, n  rows and columns
  *  @param ld    leading dimension, at least max(1, m) */
 tessera_status tessera_keep(char type, const void* A, int64_t m, int64_t n, int64_t ld);
 
-/** Says that a kept matrix has been written.
+/** Tells Tessera that a kept matrix has been written.
  *  @param A  the pointer that was passed to `tessera_keep` */
 tessera_status tessera_changed(const void* A);
 
-/** Says that a part has been written. Arguments as for `tessera_keep`, but of the part. */
+/** Tells Tessera that the m×n elements at A have been written. The arguments are those of `tessera_keep`. */
 tessera_status tessera_changed_part(char type, const void* A, int64_t m, int64_t n, int64_t ld);
 
 /** Ends the effect of `tessera_keep`.
