@@ -42,7 +42,7 @@ done
 
 # --- no file names the builder's folders
 patterns=(-e "$source/" -e "$build/")
-[[ -z $starpu ]] || patterns+=(-e "$starpu")
+[[ -z $starpu ]] || patterns+=(-e "$starpu" -e "${starpu%/*}/building.")  # ./run builds StarPU in such a folder
 if named=$(grep -rlaF "${patterns[@]}" "$prefix"); then fail "these name folders of the build: $named"; fi
 
 # --- programs
