@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// X <- A X again and again, on pointers. The program keeps its matrices on the GPUs, so that from the third call on
-// only results are copied, to the host. From time to time it changes a column of A, and says so.
+// Computes X <- A X repeatedly, on pointers. The program keeps its matrices on the GPUs, so from the third call on
+// only results are copied, to the host. Now and then it changes a column of A, and tells Tessera.
 //
 //   18_kept [n [calls [keep|copy [changes]]]]
 //
