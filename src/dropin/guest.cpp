@@ -89,14 +89,14 @@ class StayLoaded {
     if (dladdr(reinterpret_cast<const void*>(&own_folder), &info) != 0)
       library_ = dlopen(info.dli_fname, RTLD_NOW | RTLD_NOLOAD);
   }
-  /// For a thread that the program does not know. It runs code of this library, so another thread, which runs none,
-  /// closes the library.
+  /// For the threads of this library. Closing the library may unload the code that the calling thread is running, so a
+  /// new thread closes it.
   void release() const {
     const detail::NoSignals in_the_thread;
     thrd_t closing{};
     if (library_ != nullptr && thrd_create(&closing, dlclose, library_) == thrd_success) thrd_detach(closing);
   }
-  /// For a thread in a call, during which the program does not close the library.
+  /// For a thread of the program in a call. The program does not close the library during the call.
   void release_in_a_call() const {
     if (library_ != nullptr) dlclose(library_);
   }

@@ -41,8 +41,8 @@ class Exchange {
   /// have run.
   void forget(starpu_data_handle_t tile);
 
-  /// Sends a tile to all processes, unless they have it. From then on, each has its own.
-  /// @param processes  number of them
+  /// Sends a tile to all processes that do not have it. From then on, each process has its own copy.
+  /// @param processes  number of processes
   void give_to_all(starpu_data_handle_t tile, int processes, int priority);
 
   /// Assigns a tile that exists only during this call to the owner of another tile.
