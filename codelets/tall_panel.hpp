@@ -39,13 +39,13 @@ struct TallPanel {
   static Index elements(int k) { return 3 * Index{k} * k + 2 * k; }
 };
 
-/// R₁ ← the Cholesky factor of AᴴA, if the condition number of A, scaled to columns of length 1, is small enough. Let D
-/// be the diagonal matrix of the lengths. An error of one unit in each product of columns then changes Q₁ᴴQ₁ by at most
-/// k u ‖D R₁⁻¹‖² in the Frobenius norm.
+/// R₁ ← the Cholesky factor of AᴴA. Let D be the diagonal matrix of the lengths of A's columns. An error of one unit in
+/// each product of columns then changes Q₁ᴴQ₁ by at most k u ‖D R₁⁻¹‖² in the Frobenius norm.
+/// @return  this bound; infinity if there is no such factor
 template <Scalar T>
-bool has_safe_factor(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
+double change_of_orthogonality(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
   using R = Real<T>;
-  constexpr double unit = std::numeric_limits<R>::epsilon() / 2, margin = 64;  // long sums have several units
+  constexpr double unit = std::numeric_limits<R>::epsilon() / 2;
   constexpr double largest_inverse = unit / std::numeric_limits<R>::min();  // otherwise products of elements underflow
   on.gram(constant(A), w.first);
   on.copy_diagonal(constant(w.first), w.diagonal);
@@ -56,20 +56,25 @@ bool has_safe_factor(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
   on.measure(constant(w.product), w.diagonal, 0, 0);
   on.measure(constant(w.product), nullptr, 0, 1);
   const auto found = on.wait();
-  return found.is_definite && margin * A.n * unit * found.squares[0] <= 1 && found.squares[1] <= largest_inverse;
+  const bool safe = found.is_definite && found.squares[1] <= largest_inverse;
+  return safe ? A.n * unit * found.squares[0] : std::numeric_limits<double>::infinity();
 }
 
 /// A ← Q₁, with R₁ in `first`, and the Cholesky factor of Q₁ᴴQ₁, which is close to I, in `second`.
 /// @return  false if the condition number of A is too large; A is then unchanged
 template <Scalar T>
 bool orthogonalize(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
-  constexpr double near = 0.25;  // allowed distance from I
+  constexpr double near = 0.25;        // allowed distance from I
+  constexpr double most_units = 1024;  // more than long sums have: usually, the thread need not wait for a GPU again
+  constexpr double margin = 64;
   constexpr int most_steps = 3;
-  if (!has_safe_factor(on, A, w)) return false;
+  const double change = change_of_orthogonality(on, A, w);
+  if (!(margin * change <= 1)) return false;
   for (int step = 0; step < most_steps; step++) {
     on.trsm(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, constant(step == 0 ? w.first : w.second), A);
     if (step > 0) on.trmm(Side::Left, constant(w.second), w.first);
     on.gram(constant(A), w.second);
+    if (most_units * change <= near) return on.cholesky(w.second, w.rest), true;
     on.measure(constant(w.second), nullptr, 1, 0);
     on.cholesky(w.second, w.rest);
     const auto found = on.wait();

@@ -15,6 +15,8 @@
 /// @file
 /// Starting and stopping, waiting, statistics, and the devices that Tessera uses.
 
+struct CUstream_st;  // a cudaStream_t and a CUstream point to it
+
 namespace tessera {
 
 namespace detail {
@@ -152,6 +154,11 @@ class Runtime {
 /// @throws RuntimeError if a tile operation has failed since the last such wait and the failure has not been reported
 ///         by a routine on pointers or a wait for the matrix or its `Submissions`; or within a StarPU task
 void wait();
+
+/// Waits for the work queued so far on a CUDA stream, so that operands in GPU memory which this work computes are ready
+/// for the next call. Calls wait for the legacy default stream themselves.
+/// @throws RuntimeError if that work has failed, or Tessera was built without CUDA
+void after(CUstream_st* stream);
 
 /// Devices in use, CPUs first. This and the following functions, except `starpu_version`, start a Runtime if there is
 /// none.

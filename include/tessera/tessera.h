@@ -49,6 +49,10 @@ tessera_status tessera_finalize(void);
  *  wait, unless the program submits StarPU tasks of its own: see `wait` in <tessera/runtime.hpp>. */
 tessera_status tessera_wait(void);
 
+/** Waits for the work queued so far on a CUDA stream, for which calls on memory of GPUs do not wait.
+ *  @param stream  a cudaStream_t or CUstream */
+tessera_status tessera_after(void* stream);
+
 /** Returns why the last failed call of this thread failed; "" if none has. Valid until the thread's next failure. */
 const char* tessera_last_error(void);
 

@@ -136,6 +136,10 @@ tessera_status tessera_wait(void) {
   });
 }
 
+tessera_status tessera_after(void* stream) {
+  return status_of("tessera_after", [&] { after(static_cast<CUstream_st*>(stream)); });
+}
+
 tessera_status tessera_host_register(void* data, int64_t bytes) {
   constexpr const char* function = "tessera_host_register";
   return status_of(function, [&] {

@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "blas/call.hpp"
+
+struct CUstream_st;
+
 /// Tessera's use of CUDA outside the codelets. gpu_cuda.cpp implements it with CUDA, gpu_none.cpp without CUDA, and
 /// simulation/gpu_simulated.cpp for a described machine. No function changes the calling thread's current device.
 namespace tessera::gpu {
@@ -89,6 +93,9 @@ std::optional<int> device_of(const void* data);
 /// Waits for all work queued on the legacy default stream of a device.
 /// @throws RuntimeError if that work has failed
 void wait_for_default_stream(int device);
+/// Waits for all work queued on a stream of the program, of any device.
+/// @throws RuntimeError if that work has failed, or without CUDA
+void wait_for_stream(CUstream_st* stream);
 
 /// Lets other devices access memory of a device from a memory pool, as used by cudaMallocAsync. Without this, CUDA
 /// refuses to copy such memory to other devices. Does nothing for other memory, and for devices without a direct link.
@@ -100,6 +107,13 @@ void share_pool(const void* data, int device, std::span<const int> devices);
 /// @throws RuntimeError
 void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t height,
                   std::size_t columns);
+
+/// Computes a call of gemm whose operands are all in the memory of a device in this thread, and waits for the end. One
+/// kernel is as fast as several tiles, and a task would start and end later.
+/// @pre  the call is column-major, reads its inputs and obeys the rules of the BLAS
+/// @return  false if nothing has been done: it is another routine, or tasks must compute it
+/// @throws RuntimeError
+bool compute_product(const blas::Call& call, int device);
 
 /// Whether any device exists for which host memory can be pinned. Creates no context.
 bool can_pin();

@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "codelets/codelet.hpp"
+#include "codelets/device_product.hpp"
 #include "common/device_memory.hpp"
 #include "common/no_signals.hpp"
 #include "cuda_resources.hpp"
@@ -103,6 +104,16 @@ void wait_for_default_stream(int device) {
   const KeepCurrentDevice keep;
   require(cudaSetDevice(device), "cudaSetDevice");
   require(cudaStreamSynchronize(cudaStreamLegacy), "what the program has queued on the default stream");
+}
+
+void wait_for_stream(CUstream_st* stream) {
+  require(cudaStreamSynchronize(stream), "what the program has queued on its stream");
+}
+
+bool compute_product(const blas::Call& call, int device) {
+  if (call.routine != blas::Routine::gemm || !blas::fits(call)) return false;
+  const KeepCurrentDevice keep;
+  return device::compute_product(call, device);
 }
 
 void share_pool(const void* data, int device, std::span<const int> devices) {

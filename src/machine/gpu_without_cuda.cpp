@@ -6,6 +6,10 @@
 /// Functions that are the same in all builds without CUDA, with or without the GPUs of a described machine.
 namespace tessera::gpu {
 
+namespace {
+constexpr const char* without_cuda = "this Tessera was built without CUDA";
+}
+
 std::string pci_address(int /*device*/) { return {}; }
 
 State state(int /*device*/) { return {}; }
@@ -17,6 +21,8 @@ bool can_pin() { return false; }
 
 // Without CUDA, no session uses GPU memory as an operand, so there is no stream to wait for.
 void wait_for_default_stream(int /*device*/) {}
+void wait_for_stream(CUstream_st* /*stream*/) { throw RuntimeError(without_cuda); }
+bool compute_product(const blas::Call& /*call*/, int /*device*/) { return false; }
 void share_pool(const void* /*data*/, int /*device*/, std::span<const int> /*devices*/) {}
 void copy_columns(void* /*to*/, std::size_t /*to_stride*/, const void* /*from*/, std::size_t /*from_stride*/,
                   std::size_t /*height*/, std::size_t /*columns*/) {}
@@ -25,7 +31,7 @@ PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
 PinnedMemory::~PinnedMemory() = default;
 
 Allocation::Allocation(std::optional<int> /*device*/, std::size_t /*bytes*/) {
-  throw RuntimeError("this Tessera was built without CUDA");
+  throw RuntimeError(without_cuda);
 }
 Allocation::~Allocation() = default;
 

@@ -31,14 +31,13 @@ Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, 
       const double copied = diagonal ? rows - on_diagonal * (1 - part_of_diagonal(tile_n(j))) : rows,
                    column = element_size * copied, bytes = column * static_cast<double>(tile_n(j));
       const bool one_piece = one_row && !diagonal;  // the tile holds all rows, so it is contiguous
-      graph.add(
-          {.bytes = bytes,
-           .column = one_piece ? bytes : column,
-           .calls = diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1,
-           .calls_home = diagonal ? static_cast<int>(tile_n(j)) : 0,  // column by column: the rest must not change
-           .home = graph.operands == detail::on_their_owners ? owners.of(i, j)
-                                                             : std::max(graph.operands, detail::in_host_memory),
-           .returns = graph.operands != detail::on_their_owners});
+      graph.add({.bytes = bytes,
+                 .column = one_piece ? bytes : column,
+                 .calls = diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1,
+                 .calls_home = diagonal ? 3 : 0,  // a kernel that changes nothing else, and an event
+                 .home = graph.operands == detail::on_their_owners ? owners.of(i, j)
+                                                                   : std::max(graph.operands, detail::in_host_memory),
+                 .returns = graph.operands != detail::on_their_owners});
     }
 }
 

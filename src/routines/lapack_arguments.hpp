@@ -55,7 +55,7 @@ class LapackArguments {
                                     ld,   data,    used, sizeof(T)};
     arguments::require_legal(routine_, illegal_leading_dimension(x));
     arguments::require_legal(routine_, illegal_memory(x));
-    require_reachable(routine_, x);
+    require_reachable(routine_, {&x, 1});
     if (used) kept::written(memory_of(x));  // solvers do not use kept tiles, and write from several places
     return x;
   }

@@ -9,12 +9,18 @@
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
 
+#include "common/float_mode.hpp"
 #include "common/of_type.hpp"
 #include "compute.hpp"
+#include "machine/gpu.hpp"
 #include "operands.hpp"
 #include "plan/plans.hpp"
+#include "runtime/calls.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/progress/progress.hpp"
 #include "runtime/session.hpp"
+#include "sinks/dump.hpp"
 #include "tile/home.hpp"
 #include "tile/kept.hpp"
 #include "tiling/plan.hpp"
@@ -25,32 +31,30 @@ namespace detail {
 
 namespace {
 
-using blas::Call, blas::Routine, blas::Shape;
+using blas::Routine, blas::Shape;
 
 /// @param layout  set if the caller passed a layout; it is then argument 1, and all other positions increase by one
 /// @throws ArgumentError, ShapeError
-void require_legal(const Call& call, std::optional<Layout> layout, blas::Rules rules) {
+void require_legal(const blas::Call& call, std::optional<Layout> layout, blas::Rules rules) {
   if (layout) arguments::require_legal(call.name(), arguments::illegal_layout(*layout));
   const int shift = layout ? 1 : 0;
   const Layout order = layout.value_or(Layout::ColMajor);
   auto illegal = first_illegal(call, order, rules);
   if (illegal.position != 0) illegal.position += shift;
   arguments::require_legal(call.name(), illegal);
-  const auto all = matrices(call, order);
-  for (auto matrix : all) {
-    matrix.position += shift;
-    require_reachable(call.name(), matrix);
-  }
+  auto all = matrices(call, order);
+  for (auto& matrix : all) matrix.position += shift;
+  require_reachable(call.name(), all);
   const auto& output = all.back();
   if (output.m == 0 || output.n == 0) return;
   for (const auto& input : all)
     if (&input != &output && input.used && input.m > 0 && input.n > 0 && overlap(memory_of(output), memory_of(input)))
-      throw ShapeError(call.name(), output.position + shift, output.name,
+      throw ShapeError(call.name(), output.position, output.name,
                        std::string("shares memory with the input ") + input.name);
 }
 
 template <Scalar T>
-Plan plan_call(const Machine& machine, const Call& c) {
+Plan plan_call(const Machine& machine, const blas::Call& c) {
   const auto of_triangle = [&](Op op_b, TriangleOf what) {
     return plan_triangle(machine, type_letter<T>, c.uplo, c.op_a, op_b, c.n, c.k, what);
   };
@@ -70,7 +74,7 @@ Plan plan_call(const Machine& machine, const Call& c) {
 /// The plan of a product with operands that the program keeps: its tiles are those in which they are on the GPUs,
 /// unless these are much larger or smaller than they should be, or do not fit together. Empty if no operand is kept.
 template <Scalar T>
-std::optional<Plan> plan_kept(const Machine& machine, const Call& c) {
+std::optional<Plan> plan_kept(const Machine& machine, const blas::Call& c) {
   if (c.shape() != Shape::product || machine.tile > 0 || kept::matrices == 0) return {};
   const auto stored = [&](Op op, const void* data, Index m, Index n, Index ld) {
     auto known = op == Op::NoTrans ? kept::known(data, m, n, ld, sizeof(T), data == c.C)
@@ -96,15 +100,32 @@ std::optional<Plan> plan_kept(const Machine& machine, const Call& c) {
   return plan;
 }
 
+/// Computes a product on the GPU that has all operands, without tasks, unless somebody watches tasks or has chosen
+/// tiles.
+/// @return  false if tasks must compute the call
+bool compute_without_tasks(Session& session, const Machine& machine, const blas::Call& call) {
+  const CountedCall counted;
+  if (!machine.has_owners() || machine.tile > 0 || counted.counted() || session.recording() != nullptr ||
+      sinks::Dump::active() != nullptr || float_mode::current() != float_mode::usual)
+    return false;
+  const auto running = begin_unless_exiting(session.calls());
+  if (!gpu::compute_product(call, machine.gpus[static_cast<std::size_t>(machine.operands)])) return false;
+  count_submitted();
+  return true;
+}
+
 template <Scalar T>
-void compute_of_type(const Call& call) {
+void compute_of_type(const blas::Call& call) {
   const bool reads = blas::reads_inputs(call) && (call.k > 0 || !blas::has(call.shape(), blas::Member::k));
   if (call.rows() == 0 || call.n == 0 || (!reads && Factors<T>(call).beta == T(1))) return;
   const auto session = session_to_wait(call.name());
   const kept::InCall looks_for_kept_tiles(session, blas::matrices(call));
   const auto& machine = machine_for(*session, {call.C, reads ? call.A : nullptr, reads ? call.B : nullptr});
+  const bool on_gpu = reads && machine.operands >= 0;
+  if (on_gpu && machine.gpu_count() == 1 && compute_without_tasks(*session, machine, call)) return;
   auto kept_plan = reads ? plan_kept<T>(machine, call) : std::nullopt;
   const auto plan = kept_plan ? *std::move(kept_plan) : plan_call<T>(machine, call);
+  if (on_gpu && machine.gpu_count() > 1 && plan.gpus == 1 && compute_without_tasks(*session, machine, call)) return;
   switch (call.shape()) {
   case Shape::product:
   case Shape::triangle_product: return compute_product<T>(session, plan, call);
@@ -116,13 +137,13 @@ void compute_of_type(const Call& call) {
 }
 
 /// @pre  the call obeys the rules of the BLAS
-void dispatch(const Call& call) {
+void dispatch(const blas::Call& call) {
   if (!call.properties().exists(call.type))
     throw ArgumentError(call.name(), 0, "type", std::string("is ") + call.type + ", which this routine does not have");
   with_type(call.type, [&]<Scalar T>(T) { compute_of_type<T>(call); });
 }
 
-void compute(const Call& call, std::optional<Layout> layout) {
+void compute(const blas::Call& call, std::optional<Layout> layout) {
   require_legal(call, layout, blas::Rules::All);
   dispatch(blas::ByColumns(call, layout.value_or(Layout::ColMajor)).call());
 }
@@ -130,13 +151,13 @@ void compute(const Call& call, std::optional<Layout> layout) {
 /// Checks a call on matrices, and submits its tasks.
 template <Scalar T>
 void submit(const TileCall<T>& c) {
-  const Call options{.routine = c.routine,
-                     .type = type_letter<T>,
-                     .side = c.side,
-                     .uplo = c.uplo,
-                     .op_a = c.op_a,
-                     .op_b = c.op_b,
-                     .diag = c.diag};
+  const blas::Call options{.routine = c.routine,
+                           .type = type_letter<T>,
+                           .side = c.side,
+                           .uplo = c.uplo,
+                           .op_a = c.op_a,
+                           .op_b = c.op_b,
+                           .diag = c.diag};
   arguments::require_legal(options.name(), first_illegal_option(options));
   switch (options.shape()) {
   case Shape::product:
@@ -150,7 +171,7 @@ void submit(const TileCall<T>& c) {
 
 }  // namespace
 
-void compute_legal(const Call& call) {
+void compute_legal(const blas::Call& call) {
   require_legal(call, {}, blas::Rules::Ours);
   dispatch(call);
 }

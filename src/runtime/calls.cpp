@@ -15,21 +15,20 @@ namespace detail {
 namespace {
 /// The scopes of this thread, outermost first.
 thread_local std::vector<std::shared_ptr<Scope>> scopes;
+}  // namespace
 
-/// Starts a call. If the process is exiting, stops this thread instead. The call is counted before the gate is checked,
-/// so either the exit waits for the call, or the call finds the gate closed.
-Outstanding::One begin_unless_exiting(Outstanding& unfinished) {
+// The call is counted before the gate is checked, so either the exit waits for the call, or the call finds the gate
+// closed.
+Outstanding::One begin_unless_exiting(CallGroup& all) {
   {
-    Outstanding::One call(unfinished);
+    Outstanding::One call(all.unfinished());
     if (!exit_gate::is_closed()) return call;
   }
   exit_gate::stop_here();
 }
-}  // namespace
 
 Call::Call(CallGroup& all, FairShares& shares, bool is_private, bool metered)
-    : private_(is_private), metered_(metered), all_(all), in_all_(begin_unless_exiting(all.unfinished())),
-      share_(shares) {
+    : private_(is_private), metered_(metered), all_(all), in_all_(begin_unless_exiting(all)), share_(shares) {
   if (private_) return;
   scopes_.reserve(scopes.size());
   for (const auto& scope : scopes) scopes_.emplace_back(scope, scope->unfinished());

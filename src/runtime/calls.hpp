@@ -38,6 +38,9 @@ class Scope : public CallGroup {
   std::shared_ptr<Session> session_;
 };
 
+/// Begins a call that the calling thread will wait for. If the process is exiting, stops this thread instead.
+Outstanding::One begin_unless_exiting(CallGroup& all);
+
 /// A call of a routine on tiles. It ends once it has submitted all of its tasks and they have run: the last `one_ends`
 /// destroys it.
 class Call {

@@ -6,6 +6,7 @@
 
 #include "calls.hpp"
 #include "common/starpu_version.hpp"
+#include "machine/gpu.hpp"
 #include "machine/topology.hpp"
 #include "process_session.hpp"
 #include "recording.hpp"
@@ -29,6 +30,8 @@ void wait() {
   session->calls().failures().forget_told();
   session->calls().failures().check();
 }
+
+void after(CUstream_st* stream) { gpu::wait_for_stream(stream); }
 
 namespace {
 

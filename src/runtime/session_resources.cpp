@@ -15,6 +15,7 @@
 
 #ifdef TESSERA_WITH_CUDA
 #include "codelets/device_handles.hpp"
+#include "codelets/device_product.hpp"
 #include "codelets/device_solver.hpp"
 #endif
 #ifdef TESSERA_WITH_OPENCL
@@ -62,6 +63,7 @@ PreparedDevices::~PreparedDevices() {
   const gpu::KeepCurrentDevice keep;
   tile_interface::stop();
 #if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
+  device::destroy_products();
   device::destroy_solvers();
   device::destroy_handles();
 #endif

@@ -3,6 +3,7 @@
 
 #include <starpu.h>
 
+#include <bitset>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -32,14 +33,19 @@ std::optional<int> home_of(const void* data) {
   return gpu ? memory_node(*gpu) : STARPU_MAIN_RAM;
 }
 
-void require_reachable(const char* routine, const arguments::StoredMatrix& operand) {
-  if (operand.m == 0 || operand.n == 0 || !operand.used || !device_memory::may_exist()) return;
+namespace {
+
+/// @param waits  (int gpu): waits for the default stream of a GPU that may be writing the operand
+template <typename Waits>
+void require_reachable(const char* routine, const arguments::StoredMatrix& operand, Waits waits) {
+  if (operand.m == 0 || operand.n == 0 || !operand.used) return;
   const auto memory = device_memory::allocated(operand.data);
   if (!memory) return;
   const auto running = session_to_wait(routine);
-  if (memory->managed) {  // a kernel on any GPU that Tessera uses may be writing it
-    const auto& machine = running->machine();
-    for (int i = 0; i < machine.cuda_gpus; i++) gpu::wait_for_default_stream(machine.gpus[static_cast<std::size_t>(i)]);
+  const auto& machine = running->machine();
+  const auto gpus = std::span(machine.gpus).first(static_cast<std::size_t>(machine.cuda_gpus));
+  if (memory->managed) {
+    for (const int gpu : gpus) waits(gpu);
     return;
   }
   const auto refuse = [&](const std::string& why) {
@@ -56,11 +62,21 @@ void require_reachable(const char* routine, const arguments::StoredMatrix& opera
   if (device_memory::gpu_of(static_cast<const std::byte*>(operand.data) + bytes - 1) != memory->gpu)
     refuse("points to memory of " + name + " that is shorter than the " + std::to_string(bytes) +
            " bytes of the matrix");
-  gpu::wait_for_default_stream(memory->gpu);
-  const auto& machine = running->machine();
-  if (machine.cuda_gpus > 1)
-    gpu::share_pool(operand.data, memory->gpu,
-                    std::span(machine.gpus).first(static_cast<std::size_t>(machine.cuda_gpus)));
+  waits(memory->gpu);
+  if (gpus.size() > 1) gpu::share_pool(operand.data, memory->gpu, gpus);
+}
+
+}  // namespace
+
+void require_reachable(const char* routine, std::span<const arguments::StoredMatrix> operands) {
+  if (!device_memory::may_exist()) return;
+  std::bitset<STARPU_MAXCUDADEVS> waited;
+  for (const auto& operand : operands)
+    require_reachable(routine, operand, [&](int gpu) {
+      if (waited[static_cast<std::size_t>(gpu)]) return;
+      gpu::wait_for_default_stream(gpu);
+      waited.set(static_cast<std::size_t>(gpu));
+    });
 }
 
 }  // namespace tessera::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "blas/arguments.hpp"
 
@@ -11,10 +12,10 @@ namespace tessera::detail {
 /// StarPU's memory node for an address. Empty if the address is on a GPU that no worker drives.
 std::optional<int> home_of(const void* data);
 
-/// Checks where an operand is, and starts Tessera if it is on a GPU or in managed memory. Then waits for the work
-/// queued on the legacy default stream of that GPU, or of all GPUs, because this work may compute the operand.
+/// Checks where the operands of a call are, and starts Tessera if one is on a GPU or in managed memory. Then waits for
+/// the work queued on the legacy default streams of these GPUs, or of all GPUs, because this work may compute them.
 /// @pre  `arguments::illegal_memory` is legal
-/// @throws ArgumentError if Tessera does not use the GPU, or the operand is longer than the memory
-void require_reachable(const char* routine, const arguments::StoredMatrix& operand);
+/// @throws ArgumentError if Tessera does not use the GPU, or an operand is longer than the memory
+void require_reachable(const char* routine, std::span<const arguments::StoredMatrix> operands);
 
 }  // namespace tessera::detail

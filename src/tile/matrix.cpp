@@ -59,7 +59,7 @@ std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> ses
   arguments::require_legal("Matrix", illegal_tile(5, m, n, tile));
   const bool of_program = session == nullptr;  // a call on pointers has already found the session
   if (of_program) {
-    detail::require_reachable("Matrix", stored);
+    detail::require_reachable("Matrix", {&stored, 1});
     session = detail::session_to_wait("Matrix");  // the destructor will have to wait
   }
   tile = chosen_tile<T>(*session, tile);

@@ -4,12 +4,16 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include <tessera/tessera.h>
 #include <tessera/lapack.hpp>
 
 #include "support/operands.hpp"
@@ -78,6 +82,90 @@ TEST(DeviceMemory, IsLookedUp) {
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   EXPECT_EQ(found, 0);
   std::printf("a look-up takes %.3f microseconds\n", 1e6 * seconds.count() / count);
+}
+
+void require(cudaError_t status) {
+  if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
+}
+
+/// A matrix in the memory of the first GPU, with the elements of one on the host, including those between columns.
+template <Scalar T>
+class OnGpu {
+ public:
+  explicit OnGpu(const HostMatrix<T>& A) : bytes_(static_cast<std::size_t>(A.ld() * A.n()) * sizeof(T)) {
+    require(cudaMalloc(&data_, std::max<std::size_t>(bytes_, 1)));
+    require(cudaMemcpy(data_, A.data(), bytes_, cudaMemcpyHostToDevice));
+  }
+  ~OnGpu() { cudaFree(data_); }
+  OnGpu(const OnGpu&) = delete;
+  OnGpu& operator=(const OnGpu&) = delete;
+
+  T* data() const { return static_cast<T*>(data_); }
+  void bring_back(HostMatrix<T>& A) const { require(cudaMemcpy(A.data(), data_, bytes_, cudaMemcpyDeviceToHost)); }
+
+ private:
+  std::size_t bytes_;
+  void* data_ = nullptr;
+};
+
+/// Computes a call on copies of its operands in the memory of the first GPU. Nothing but the result may change.
+template <Scalar T>
+void expect_right_on_gpu(const Routine<T>& routine, const Options& options, const Extent& size, std::uint64_t seed) {
+  const auto before = integer_call(routine, options, size, seed);
+  auto after = before;
+  const OnGpu A(before.A), B(before.B), C(before.C);
+  auto all = after.arguments();
+  all.A = A.data(), all.B = B.data(), all.C = C.data();
+  run_as(before, [&] { routine.on_pointers(all); });
+  A.bring_back(after.A), B.bring_back(after.B), C.bring_back(after.C);
+  EXPECT_TRUE(result_is_that_of_the_host(before, after));
+  EXPECT_TRUE(after.A == before.A);
+  EXPECT_TRUE(after.B == before.B);
+}
+
+// Without a tile size, most routines compute in the calling thread, unless another thread does so.
+class ProductsOnGpu : public EachRoutine {};
+INSTANTIATE_TEST_SUITE_P(, ProductsOnGpu, each_routine(), its_name);
+
+TEST_P(ProductsOnGpu, AreExact) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    for_all_options<T>(routine, [&](const Options& options) {
+      for (const auto& size : {Extent{5, 3, 4}, Extent{130, 70, 90}}) expect_right_on_gpu(routine, options, size, 7);
+    });
+  });
+}
+
+TEST_P(ProductsOnGpu, AreExactInSeveralThreads) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    std::vector<std::jthread> threads;
+    for (std::uint64_t seed = 0; seed < 3; seed++)
+      threads.emplace_back([&, seed] {
+        for (std::uint64_t i = 0; i < 10; i++) expect_right_on_gpu(routine, Options{}, {300, 200, 100}, 10 * seed + i);
+      });
+  });
+}
+
+TEST(Streams, AreWaitedFor) {
+  struct Destroy {
+    void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+  };
+  cudaStream_t created = nullptr;
+  require(cudaStreamCreateWithFlags(&created, cudaStreamNonBlocking));
+  const std::unique_ptr<std::remove_pointer_t<cudaStream_t>, Destroy> stream(created);
+  HostMatrix<double> zeros(n, n), ones(n, n), C(n, n);
+  std::fill_n(zeros.data(), n * n, 0.0);
+  std::fill_n(ones.data(), n * n, 1.0);
+  for (const bool in_c : {false, true}) {
+    const OnGpu<double> A(zeros), B(ones), result(zeros);
+    require(cudaLaunchHostFunc(
+        stream.get(), [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(300)); }, nullptr));
+    require(cudaMemcpyAsync(A.data(), B.data(), bytes, cudaMemcpyDeviceToDevice, stream.get()));
+    if (in_c) EXPECT_EQ(tessera_after(stream.get()), TESSERA_SUCCESS);
+    else after(stream.get());
+    gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, result.data(), n);
+    result.bring_back(C);
+    EXPECT_EQ(C.data()[0], n);
+  }
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 /// Only C++17, because nvcc of CUDA 11 compiles the file that implements this.
 namespace tessera::detail::staging {
 
-/// The used parts of the corners of a tile, for a copy from a GPU to pinned memory.
+/// The used parts of the corners of a tile, for a copy from a GPU.
 struct CornerCopy {
   static constexpr int most = 8;
   struct Corner {
@@ -21,8 +21,8 @@ struct CornerCopy {
   bool lower;
   int diagonal;                              ///< row in which the diagonal crosses the first column of the tile
   std::size_t element;                       ///< bytes of an element
-  const void* source;                        ///< the tile in the GPU's memory
-  void* target;                              ///< the tile in pinned memory, at its address on the GPU
+  const void* source;                        ///< the tile, at its address on the GPU that runs the kernel
+  void* target;                              ///< likewise
   std::size_t source_column, target_column;  ///< bytes from one column to the next
 };
 
@@ -33,7 +33,7 @@ bool has_whole_words(const CornerCopy& copy);
 /// @return  an error if there are none for this device; CUDA's error state is cleared
 cudaError_t find_corner_kernels();
 
-/// Starts a kernel that writes exactly the used elements directly to pinned memory.
+/// Starts a kernel that writes exactly the used elements.
 /// @pre  has_whole_words(copy), and the kernels have been found
 cudaError_t copy_corners(cudaStream_t stream, const CornerCopy& copy);
 

@@ -13,7 +13,7 @@
 #include "machine/cuda_resources.hpp"
 #include "memory/partial_tile.hpp"
 
-/// Copies the corners of a triangle from a GPU to pinned memory.
+/// Copies the corners of a triangle from a GPU to pinned memory, or to the memory of another GPU.
 namespace tessera::detail::staging {
 
 /// Kernels that copy corners, on a separate high-priority stream per GPU. On an ordinary stream, a kernel would wait
@@ -22,24 +22,25 @@ class Corners {
  public:
   /// Starts to copy the corners of a tile, and makes `stream` wait for the copies. Several threads may call this at a
   /// time.
-  /// @pre  `gpu` is the current device
+  /// @param gpu  runs the kernel
+  /// @pre  `gpu` is the current device, and can access the source
   /// @return  whether a kernel copies the corners. If not, nothing has been done: there is no kernel for this GPU, the
-  ///         GPU cannot access all of the memory, or an address is not a multiple of 4
+  ///         GPU cannot access all of the target, or an address is not a multiple of 4
   /// @throws  the exceptions of gpu::require; then no kernel writes to the memory
-  bool copy(const PartialTile& host, const PartialTile& source, std::span<const Rectangle> corners, int gpu,
+  bool copy(const PartialTile& target, const PartialTile& source, std::span<const Rectangle> corners, int gpu,
             cudaStream_t stream) {
     CornerCopy copy{};
-    copy.lower = host.part == Part::Lower, copy.diagonal = host.diagonal;
-    copy.element = host.matrix.elemsize;
+    copy.lower = target.part == Part::Lower, copy.diagonal = target.diagonal;
+    copy.element = target.matrix.elemsize;
     copy.source = reinterpret_cast<const void*>(source.matrix.ptr);
-    copy.source_column = source.matrix.ld * copy.element, copy.target_column = host.matrix.ld * copy.element;
-    copy.target = seen_by_gpu(host, corners);
+    copy.source_column = source.matrix.ld * copy.element, copy.target_column = target.matrix.ld * copy.element;
+    copy.target = seen_by_gpu(target, corners);
     if (copy.target == nullptr || !has_whole_words(copy)) return false;
     auto& device = device_of(gpu);
     const std::lock_guard lock(device.mutex);
     if (!device.has_kernels()) return false;
     for (const auto& corner : corners) {
-      overwrites::before(begin_of(host, corner), end_of(host, corner));
+      overwrites::before(begin_of(target, corner), end_of(target, corner));
       copy.corners[copy.count++] = {corner.i, corner.j, corner.m, corner.n};
     }
     gpu::require(copy_corners(device.stream.get(), copy), "a copy of a triangle");
@@ -71,12 +72,12 @@ class Corners {
     return devices_.try_emplace(gpu, gpu).first->second;
   }
 
-  static const std::byte* begin_of(const PartialTile& host, const Rectangle& corner) {
-    return reinterpret_cast<const std::byte*>(host.matrix.ptr) + offset(host.matrix, corner.i, corner.j);
+  static const std::byte* begin_of(const PartialTile& target, const Rectangle& corner) {
+    return reinterpret_cast<const std::byte*>(target.matrix.ptr) + offset(target.matrix, corner.i, corner.j);
   }
-  static const std::byte* end_of(const PartialTile& host, const Rectangle& corner) {
-    return reinterpret_cast<const std::byte*>(host.matrix.ptr) +
-           offset(host.matrix, corner.i + corner.m, corner.j + corner.n - 1);
+  static const std::byte* end_of(const PartialTile& target, const Rectangle& corner) {
+    return reinterpret_cast<const std::byte*>(target.matrix.ptr) +
+           offset(target.matrix, corner.i + corner.m, corner.j + corner.n - 1);
   }
 
   static const std::byte* seen_by_gpu(const std::byte* address) {
@@ -86,11 +87,11 @@ class Corners {
   }
   /// The address of the tile on the GPU. Null if the GPU does not see all corners in one contiguous range, because the
   /// program has pinned only a part of its matrix, or two parts separately.
-  static void* seen_by_gpu(const PartialTile& host, std::span<const Rectangle> corners) {
-    const auto *const first = begin_of(host, corners.front()), *const last = end_of(host, corners.back()) - 1;
+  static void* seen_by_gpu(const PartialTile& target, std::span<const Rectangle> corners) {
+    const auto *const first = begin_of(target, corners.front()), *const last = end_of(target, corners.back()) - 1;
     const auto *const seen_first = seen_by_gpu(first), *const seen_last = seen_by_gpu(last);
     if (seen_first == nullptr || seen_last == nullptr || seen_last - seen_first != last - first) return nullptr;
-    return const_cast<std::byte*>(seen_first - (first - reinterpret_cast<const std::byte*>(host.matrix.ptr)));
+    return const_cast<std::byte*>(seen_first - (first - reinterpret_cast<const std::byte*>(target.matrix.ptr)));
   }
 
   std::mutex mutex_;

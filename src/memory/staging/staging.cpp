@@ -135,6 +135,24 @@ class Posting {
 };
 std::map<int, std::shared_ptr<Posting>>* posting = nullptr;  ///< by GPU; null: copies cannot be posted
 
+/// Copies a rectangle of a tile directly.
+void copy_rectangle(const starpu_matrix_interface& source, unsigned from, const starpu_matrix_interface& target,
+                    unsigned to, const Rectangle& part, cudaStream_t stream, cudaMemcpyKind kind) {
+  const auto at = [&](const starpu_matrix_interface& tile) {
+    return reinterpret_cast<std::byte*>(tile.ptr) + offset(tile, part.i, part.j);
+  };
+  if (kind == cudaMemcpyDeviceToHost)
+    overwrites::before(at(target), reinterpret_cast<const std::byte*>(target.ptr) +
+                                       offset(target, part.i + part.m, part.j + part.n - 1));
+  const auto height = static_cast<std::size_t>(part.m) * source.elemsize, columns = static_cast<std::size_t>(part.n),
+             source_ld = source.ld * source.elemsize, target_ld = target.ld * source.elemsize;
+  if (height == source_ld && height == target_ld)
+    starpu_cuda_copy_async_sync(at(source), from, at(target), to, height * columns, stream, kind);
+  else
+    starpu_cuda_copy2d_async_sync(at(source), from, at(target), to, height, columns, source_ld, target_ld, stream,
+                                  kind);
+}
+
 /// Copies a tile between host memory and a GPU. From pinned memory, panels are copied directly. To pinned memory, only
 /// the rectangles of panels are copied directly; a kernel copies the corners, or they go through staging buffers if the
 /// GPU cannot write to that memory. In pageable memory, all panels go through staging buffers. These copies are posted
@@ -150,15 +168,8 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
       posting != nullptr ? posted_piece_bytes(host.bytes) : piece_bytes(host.bytes, pool->threads() + 1);
   const auto stage = [&](const Rectangle& part) { cut(part, element, largest, pieces); };
   const auto direct = [&](const Rectangle& part) {
-    const auto at = [&](const starpu_matrix_interface& tile) {
-      return reinterpret_cast<std::byte*>(tile.ptr) + offset(tile, part.i, part.j);
-    };
-    if constexpr (!to_gpu)
-      overwrites::before(at(t.matrix), reinterpret_cast<const std::byte*>(t.matrix.ptr) +
-                                           offset(t.matrix, part.i + part.m, part.j + part.n - 1));
-    starpu_cuda_copy2d_async_sync(at(s.matrix), from, at(t.matrix), to, static_cast<std::size_t>(part.m) * element,
-                                  static_cast<std::size_t>(part.n), s.matrix.ld * element, t.matrix.ld * element,
-                                  stream, to_gpu ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
+    copy_rectangle(s.matrix, from, t.matrix, to, part, stream,
+                   to_gpu ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost);
   };
   const auto job = [&]() -> TileCopy {
     return {&host, to_gpu ? &t : &s, pieces, to_gpu, starpu_memory_node_get_devid(to_gpu ? to : from), stream};
@@ -188,12 +199,35 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
   return -EAGAIN;  // tells StarPU to wait for the copies in the stream
 }
 
+/// Copies a tile between GPUs. In the caller's memory, exactly the used part is written: a kernel of the target copies
+/// the corners of panels if it can access the source; otherwise each column is copied.
+int copy_to_peer(void* source, unsigned from, void* target, unsigned to, cudaStream_t stream) {
+  const auto& s = *static_cast<const PartialTile*>(source);
+  const auto& t = *static_cast<const PartialTile*>(target);
+  const auto direct = [&](const Rectangle& part) {
+    copy_rectangle(s.matrix, from, t.matrix, to, part, stream, cudaMemcpyDeviceToDevice);
+  };
+  try {
+    std::vector<Rectangle> uncut;
+    if (static_cast<int>(to) == s.home) for_each_part(s, direct, [&](const Rectangle& part) { uncut.push_back(part); });
+    else for_each_panel(s, direct);
+    const bool reachable = starpu_bus_get_direct(starpu_bus_get_id(static_cast<int>(from), static_cast<int>(to))) != 0;
+    if (!uncut.empty() && !(reachable && corners->copy(t, s, uncut, starpu_memory_node_get_devid(to), stream)))
+      for (const auto& corner : uncut) for_each_used_column(s, corner, direct);
+  } catch (const std::exception& error) {
+    codelets::report_failure(error.what());
+  }
+  starpu_interface_data_copy(from, to, s.bytes);
+  return -EAGAIN;
+}
+
 template <bool pinned>
 const starpu_data_copy_methods* methods_for() {
   static const auto methods = [] {
     auto staged = *partial_tile_ops().copy_methods;
     staged.ram_to_cuda_async = copy<true, pinned>;
     staged.cuda_to_ram_async = copy<false, pinned>;
+    staged.cuda_to_cuda_async = copy_to_peer;
     return staged;
   }();
   return &methods;

@@ -7,7 +7,8 @@ struct starpu_data_copy_methods;
 
 /// Copies between GPUs and host memory through pinned staging buffers. CUDA's own copies of pageable memory are slow
 /// and block the calling thread. Here several threads fill and empty staging buffers, piece by piece, while the link
-/// copies earlier pieces. The link copies rectangles; a kernel writes the corners of a triangle to pinned memory.
+/// copies earlier pieces. The link copies rectangles; a kernel writes the corners of a triangle to pinned memory, and
+/// to the memory of another GPU.
 namespace tessera::detail::staging {
 
 /// The copy methods of a `PartialTile` in pinned memory: direct copies, except for the corners of tiles from a GPU.
