@@ -118,17 +118,16 @@ TEST_F(Files, ForViTE) {
   write_for_vite(folder / "paje.trace", small.run);
   const auto trace = read("paje.trace");
   using ::testing::Contains, ::testing::ElementsAre;
-  EXPECT_THAT(events(trace, 7),
-              ElementsAre("run\tRun\t0\t\"run\"", "memory0\tRow\trun\t\"host memory\"",
-                          "memory1\tRow\trun\t\"GPU 0 memory\"", "worker0\tRow\trun\t\"GPU 0\"",
-                          "link0to1\tRow\trun\t\"host → GPU 0\"", "link1to0\tRow\trun\t\"GPU 0 → host\""));
+  EXPECT_THAT(events(trace, 7), ElementsAre("memory0\tRow\t0\t\"host memory\"", "memory1\tRow\t0\t\"GPU 0 memory\"",
+                                            "worker0\tRow\t0\t\"GPU 0\"", "link0to1\tRow\t0\t\"host → GPU 0\"",
+                                            "link1to0\tRow\t0\t\"GPU 0 → host\""));
   EXPECT_THAT(events(trace, 20), Contains("Does\tworker0\t\"gemm\"\t\"gemm C(3,5) k=7\""));
   EXPECT_THAT(events(trace, 20), Contains("Does\tlink0to1\t\"tile of A\"\t\"A(3,7)\""));
   EXPECT_THAT(events(trace, 13), Contains("Rate\tlink0to1\t0.2")) << "100 MB in half a second";
   EXPECT_THAT(events(trace, 13), Contains("Arriving\tmemory1\t0.6")) << "with another copy of 100 MB in a quarter";
   EXPECT_THAT(events(trace, 13), Contains("Memory\tmemory1\t0.3"));
-  EXPECT_THAT(events(trace, 18), Contains("Copy\trun\tmemory1\t\"tile of C\"\t2"));
-  EXPECT_THAT(events(trace, 19), Contains("Copy\trun\tmemory0\t\"tile of C\"\t2"));
+  EXPECT_THAT(events(trace, 18), Contains("Copy\t0\tmemory1\t\"tile of C\"\t2"));
+  EXPECT_THAT(events(trace, 19), Contains("Copy\t0\tmemory0\t\"tile of C\"\t2"));
   double last = 0;
   std::istringstream lines(trace.substr(trace.find("\n7\t")));
   for (std::string line; std::getline(lines, line);)

@@ -40,7 +40,7 @@ constexpr std::string_view definitions =
     "% Value string\n% Key string\n%EndEventDef\n"
     "%EventDef PajeSetState 20\n% Time date\n% Type string\n% Container string\n% Value string\n% Task string\n"
     "%EndEventDef\n"
-    "1\tRun\t0\t\"run\"\n1\tRow\tRun\t\"row\"\n3\tDoes\tRow\t\"does\"\n5\tCopy\tRun\tRow\tRow\t\"copy\"\n";
+    "1\tRow\t0\t\"row\"\n3\tDoes\tRow\t\"does\"\n5\tCopy\t0\tRow\tRow\t\"copy\"\n";
 
 constexpr const char *idle = "idle", *waits = "waiting for data", *overhead = "overhead";
 
@@ -63,9 +63,8 @@ class Paje {
     define("6\t{0}\tCopy\t{0}\t{1}", paje_name(name), colour(rgb));
   }
   void variable(const char* alias, const char* name) { define("4\t{}\tRow\t{}", alias, paje_name(name)); }
-  void run(const std::string& name) { define("7\t0\trun\tRun\t0\t{}", paje_name(name)); }
   void row(const std::string& alias, const std::string& name) {
-    define("7\t0\t{}\tRow\trun\t{}", alias, paje_name(name));
+    define("7\t0\t{}\tRow\t0\t{}", alias, paje_name(name));
   }
 
   void set(double time, const char* variable, const std::string& row, double value) {
@@ -84,8 +83,8 @@ class Paje {
     }
   }
   void copy(const Span& span, const std::string& from, const std::string& to, std::size_t key) {
-    event(18, span.start, fmt::format("Copy\trun\t{}\t{}\t{}", from, paje_name(span.value), key));
-    event(19, span.end, fmt::format("Copy\trun\t{}\t{}\t{}", to, paje_name(span.value), key));
+    event(18, span.start, fmt::format("Copy\t0\t{}\t{}\t{}", from, paje_name(span.value), key));
+    event(19, span.end, fmt::format("Copy\t0\t{}\t{}\t{}", to, paje_name(span.value), key));
   }
 
   void finish() {
@@ -208,7 +207,6 @@ void write_for_vite(const std::filesystem::path& file, const Run& run) {
   detail::WholeFile whole(file);
   Paje paje(whole.stream());
   define_values(paje, run);
-  paje.run("run");
   add_memories(paje, lookups);
   add_workers(paje, lookups);
   add_links(paje, lookups);
