@@ -8,6 +8,7 @@
 
 #include <tessera/distributed.hpp>
 #include <tessera/error.hpp>
+#include <tessera/pinned.hpp>
 
 #include "blas/arguments.hpp"
 #include "common/device_memory.hpp"
@@ -89,11 +90,8 @@ std::string text_of(const detail::Share& share) {
 
 /// Memory that GPUs can copy from directly.
 std::shared_ptr<void> pinned_memory(std::size_t bytes) {
-  if (bytes == 0) return {};
-  void* memory = nullptr;
-  if (starpu_malloc_flags(&memory, bytes, STARPU_MALLOC_PINNED) != 0)
-    throw RuntimeError("no memory for a distributed matrix: " + std::to_string(bytes) + " bytes");
-  return {memory, [bytes](void* data) { starpu_free_flags(data, bytes, STARPU_MALLOC_PINNED); }};
+  const auto pages = std::make_shared<detail::PinnedPages>(static_cast<Index>(bytes), 1);
+  return {pages, pages->data()};
 }
 
 template <Scalar T>

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 
+#include <numeric>
 #include <set>
 #include <string>
 
@@ -55,6 +56,15 @@ std::vector<int> nodes_near(const std::vector<Place>& places) {
   for (const auto& place : places)
     nodes.insert(place.nodes.begin(), place.nodes.begin() + static_cast<std::ptrdiff_t>(place.near));
   return {nodes.begin(), nodes.end()};
+}
+
+std::vector<int> nodes_for_memory(const Topology& machine, const std::vector<Place>& places,
+                                  const std::function<double(const std::vector<int>&)>& rate) {
+  std::vector<int> all(machine.nodes().size());
+  if (all.size() == 1) return {};
+  std::iota(all.begin(), all.end(), 0);
+  const auto near = nodes_near(places);
+  return near == all || rate(near) >= rate(all) ? near : all;
 }
 
 void run_near(const Place& place) {

@@ -84,6 +84,10 @@ struct BusyLinks {
 /// @throws RuntimeError if a device does not have enough free memory
 BusyLinks measure_busy_links(const std::vector<int>& devices, int n, std::size_t bytes, double seconds);
 
+/// The rate at which all devices together copy from and to pinned memory at the same time [bytes/s].
+/// @throws RuntimeError if a device does not have enough free memory
+double rate_of_pinned(void* data, std::size_t bytes, const std::vector<int>& devices);
+
 /// Whether this host memory is pinned, no matter who pinned it. Devices access pinned memory at full speed.
 bool is_pinned(const void* data);
 

@@ -136,6 +136,27 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   return rates;
 }
 
+double rate_of_pinned(void* data, std::size_t bytes, const std::vector<int>& devices) {
+  const KeepCurrentDevice keep;
+  const auto part = bytes / (2 * devices.size());
+  std::vector<Endpoint> ends;
+  ends.reserve(2 * devices.size());
+  std::vector<Endpoint*> all;
+  for (std::size_t i = 0; i < 2 * devices.size(); i++) {
+    ends.push_back({devices[i / 2], allocate(devices[i / 2], part), create_stream(devices[i / 2])});
+    all.push_back(&ends.back());
+  }
+  const auto copy = [&](Endpoint& e) {
+    const auto index = static_cast<std::size_t>(&e - ends.data());
+    auto* const host = static_cast<char*>(data) + index * part;
+    const bool in = index % 2 == 0;
+    return cudaMemcpyAsync(in ? e.memory.get() : host, in ? host : e.memory.get(), part,
+                           in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, e.stream.get());
+  };
+  seconds_of(all, copy);  // warm-up
+  return static_cast<double>(bytes) / seconds_of(all, copy);
+}
+
 namespace {
 
 template <Scalar T>

@@ -18,6 +18,7 @@ KeepCurrentDevice::KeepCurrentDevice() = default;
 KeepCurrentDevice::~KeepCurrentDevice() = default;
 
 bool can_pin() { return false; }
+double rate_of_pinned(void* /*data*/, std::size_t /*bytes*/, const std::vector<int>& /*devices*/) { return 0; }
 
 // Without CUDA, no session uses GPU memory as an operand, so there is no stream to wait for.
 void wait_for_default_stream(int /*device*/) {}

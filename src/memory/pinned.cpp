@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <tessera/error.hpp>
 
@@ -44,7 +45,34 @@ bool overlaps(const Registry& registry, std::uintptr_t begin, std::size_t bytes)
   return begin - before->first < before->second.bytes;
 }
 
-constexpr std::size_t huge_page = std::size_t{2} << 20;
+/// Pages that are still untouched, spread over NUMA nodes if there are any to choose from. MAP_FAILED if there is no
+/// memory.
+void* map_pages(std::size_t bytes, const std::vector<int>& nodes) {
+  constexpr std::size_t huge_page = std::size_t{2} << 20;
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (data == MAP_FAILED) return data;
+  if (bytes >= huge_page) madvise(data, bytes, MADV_HUGEPAGE);
+  if (!nodes.empty()) detail::starpus_machine().spread(data, bytes, nodes);
+  return data;
+}
+
+/// How fast all GPUs together copy from and to pages that are spread over these NUMA nodes [bytes/s]; 0 if there is no
+/// room to measure it.
+double measured_rate(const std::vector<int>& nodes) {
+  std::vector<int> gpus;
+  for (const auto& gpu : gpu::probe(-1).usable) gpus.push_back(gpu.ordinal);
+  const auto bytes = gpus.size() * (std::size_t{64} << 20);
+  void* const data = gpus.empty() ? MAP_FAILED : map_pages(bytes, nodes);
+  if (data == MAP_FAILED) return 0;
+  double rate = 0;
+  try {
+    const gpu::PinnedMemory pinned(data, bytes);
+    rate = gpu::rate_of_pinned(data, bytes, gpus);
+  } catch (const RuntimeError&) {
+  }
+  munmap(data, bytes);
+  return rate;
+}
 
 }  // namespace
 
@@ -85,17 +113,16 @@ PinnedPages::PinnedPages(Index size, std::size_t element_size) {
   const auto elements = static_cast<std::size_t>(size);
   const auto bytes = elements * element_size;
   const bool too_many = elements > std::numeric_limits<std::size_t>::max() / element_size;
-  void* data = too_many ? MAP_FAILED : mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  // All GPUs read the buffer. If it were on a single NUMA node, the GPUs of other sockets would all use that node's
+  // links.
+  static const auto nodes =
+      gpu::can_pin() ? nodes_for_memory(starpus_machine(), gpu_places(), measured_rate) : std::vector<int>();
+  void* data = too_many ? MAP_FAILED : map_pages(bytes, nodes);
   if (data == MAP_FAILED)
     throw RuntimeError("PinnedBuffer: there is no memory for " + std::to_string(size) + " elements of " +
                        std::to_string(element_size) + " bytes");
   PinnedPages made;
   made.data_ = data, made.bytes_ = bytes;
-  if (bytes >= huge_page) madvise(data, bytes, MADV_HUGEPAGE);
-  // All GPUs read the buffer. If it were on a single NUMA node, the GPUs of other sockets would all use that node's
-  // links.
-  if (const auto& machine = starpus_machine(); machine.nodes().size() > 1 && gpu::can_pin())
-    if (const auto nodes = nodes_near(gpu_places()); !nodes.empty()) machine.spread(data, bytes, nodes);
   made.pinned_ = host_register(data, bytes);
   swap(made);
 }

@@ -15,6 +15,7 @@
 #include <fstream>
 #include <new>
 #include <optional>
+#include <stdexcept>
 #include <thread>
 
 #include "machine/device_places.hpp"
@@ -26,6 +27,9 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
+// two_sockets.xml is drac-12 of Grid'5000, an IBM 8335-GTB with two P100 at each of two POWER8: the file
+// tests/hwloc/xml/power8gpudistances.xml of hwloc 2.9 (copyright Inria, BSD-3-Clause) without caches, infos and
+// distances. The other machines are made up.
 const std::filesystem::path folder = TESSERA_MACHINES;
 
 /// Sets environment variables for hwloc until the end of the test.
@@ -41,24 +45,24 @@ class Synthetic {
 
 TEST(Topology, KnowsTheSocketOfEachOfFourGpus) {
   const auto machine = Topology::from_file(folder / "two_sockets.xml");
-  EXPECT_EQ(machine.cores(), 4);
+  EXPECT_EQ(machine.cores(), 8);
   ASSERT_EQ(machine.nodes().size(), 2U);
-  EXPECT_EQ(machine.nodes()[1].cores, 2);
-  EXPECT_EQ(machine.nodes()[1].memory, std::size_t{256} << 30);
-  for (const char* left : {"0000:19:00.0", "0000:43:00.0"})
+  EXPECT_EQ(machine.nodes()[1].cores, 4);
+  EXPECT_EQ(machine.nodes()[1].memory, 68450713600U);
+  for (const char* left : {"0002:01:00.0", "0003:01:00.0"})
     EXPECT_THAT(machine.place(left, "").nodes, ElementsAre(0, 1)) << left;
-  for (const char* right : {"0000:9b:00.0", "0000:db:00.0"})
+  for (const char* right : {"000a:01:00.0", "000b:01:00.0"})
     EXPECT_THAT(machine.place(right, "").nodes, ElementsAre(1, 0)) << right;
-  const auto place = machine.place("0000:9b:00.0", "");
+  const auto place = machine.place("000a:01:00.0", "");
   EXPECT_EQ(place.near, 1U);
-  EXPECT_THAT(place.processors, ElementsAre(4, 5, 6, 7));
+  EXPECT_THAT(place.processors, ElementsAre(80, 81, 88, 89, 96, 97, 104, 105));
 }
 
 TEST(Topology, FindsADeviceByItsNameIfItsAddressIsNotThere) {
   const auto machine = Topology::from_file(folder / "two_sockets.xml");
   EXPECT_THAT(machine.place("", "cuda2").nodes, ElementsAre(1, 0));
   EXPECT_THAT(machine.place("0000:01:00.0", "opencl0d3").nodes, ElementsAre(1, 0));
-  EXPECT_THAT(machine.place("0000:19:00.0", "cuda2").nodes, ElementsAre(0, 1)) << "the address is the better one";
+  EXPECT_THAT(machine.place("0002:01:00.0", "cuda2").nodes, ElementsAre(0, 1)) << "the address is the better one";
 }
 
 TEST(Topology, OrdersSubNumaClustersByTheirDistances) {
@@ -94,19 +98,33 @@ TEST(Topology, AsksTheSystemAboutDevicesThatHwlocDoesNotSee) {
   EXPECT_EQ(Topology().place("0000:3c:00.0", "", devices.path()).near, 0U);
 }
 
+double unasked(const std::vector<int>& /*nodes*/) { throw std::logic_error("there is no choice"); }
+
 TEST(Topology, HasNothingToChooseWithOneNode) {
   const Synthetic machine("numa:1 core:2 pu:1");
   const auto place = Topology::with_devices().place("", "");
   EXPECT_THAT(place.nodes, ElementsAre(0));
   EXPECT_EQ(place.near, 1U);
+  EXPECT_THAT(nodes_for_memory(Topology(), {place}, unasked), IsEmpty());
 }
 
 TEST(NodesNear, AreThoseOfAllDevices) {
   const auto machine = Topology::from_file(folder / "two_sockets.xml");
-  const auto left = machine.place("0000:43:00.0", ""), right = machine.place("0000:9b:00.0", ""), unknown = Place{};
+  const auto left = machine.place("0003:01:00.0", ""), right = machine.place("000a:01:00.0", ""), unknown = Place{};
   EXPECT_THAT(nodes_near({right, right}), ElementsAre(1));
   EXPECT_THAT(nodes_near({right, unknown, left}), ElementsAre(0, 1));
   EXPECT_THAT(nodes_near({unknown}), IsEmpty());
+}
+
+TEST(NodesForMemory, AreTheFasterOnesOfThoseNearDevicesAndAll) {
+  const auto machine = Topology::from_file(folder / "two_sockets.xml");
+  const auto left = machine.place("0002:01:00.0", ""), right = machine.place("000a:01:00.0", "");
+  EXPECT_THAT(nodes_for_memory(machine, {left, right}, unasked), ElementsAre(0, 1));
+  const auto near_is_faster = [](const std::vector<int>& nodes) { return 1.0 / static_cast<double>(nodes.size()); };
+  EXPECT_THAT(nodes_for_memory(machine, {right}, near_is_faster), ElementsAre(1));
+  const auto all_are_faster = [](const std::vector<int>& nodes) { return static_cast<double>(nodes.size()); };
+  EXPECT_THAT(nodes_for_memory(machine, {right}, all_are_faster), ElementsAre(0, 1));
+  EXPECT_THAT(nodes_for_memory(machine, {Place{}}, all_are_faster), ElementsAre(0, 1)) << "better than nobody knows";
 }
 
 /// Pages that have not been touched.
