@@ -3,6 +3,8 @@
 """The experiment of Itu et al.: SGEMM of order 2048 in n slices of A and B on a GTX 260, in simulated time, and on a GPU
 of this machine if --bench names tessera-bench. See itu.md."""
 
+from xml.sax.saxutils import escape
+
 from shared import Paper
 
 paper = Paper("itu", __doc__)
@@ -41,6 +43,74 @@ def on_gtx_260():
                 ["", "total", "kernels", "copies", "hidden copies", "real GFLOPS", "total against the paper's"], table)
 
 
+COLOURS = {"A": "#e69f00", "B": "#009e73", "C": "#cc79a7", "kernel": "#3b6ea5"}
+
+
+def schedule(slices):
+    """The paper's two streams, computed from its own times of kernels and copies: operations as (name, start, end) [ms]. The
+    GPU has one copy engine, which takes the copies in the order in which they are issued."""
+    kernels, copies = THEIRS[slices][1] / slices ** 2, THEIRS[slices][2] / (3 * slices)
+    engine, arrived, first, second = 0, {}, [], []
+
+    def copy(stream, name, i, after=0):
+        nonlocal engine
+        start = max(engine, after)
+        engine = arrived[name, i] = start + copies
+        stream.append((name, start, engine))
+
+    copy(first, "A", 0), copy(first, "B", 0)
+    for name in ("B", "A"):
+        for i in range(1, slices):
+            copy(second, name, i)
+    time = 0
+    for i in range(slices):
+        for j in range(slices):
+            start = max(time, arrived["A", i], arrived["B", j])
+            time = start + kernels
+            first.append(("kernel", start, time))
+        copy(second, "C", i, time)
+    return [("stream 1", first), ("stream 2", second)]
+
+
+def simulated(**options):
+    """What the simulated GPU and its link do, from the first copy on: operations as (name, start, end) [ms]."""
+    _, tasks, transfers = paper.trace("gtx-260", type="s", size=N, beta=0, **options)
+    begin = min(float(row["start"]) for row in transfers)
+
+    def operations(rows, name):
+        return [(name(row), 1e3 * (float(row["start"]) - begin), 1e3 * (float(row["end"]) - begin)) for row in rows]
+
+    return [("kernels", operations(tasks, lambda row: "kernel")), ("link", operations(transfers, lambda row: row["operand"]))]
+
+
+def timelines():
+    """Writes itu-timelines.svg: the tables 2 to 4 as rows over time, as the paper describes them and as they are simulated."""
+    left, width, height, most = 86, 620, 14, 96  # pixels, and ms
+    out, y = [], 22
+    groups = [(f"{n} slice{'s' if n > 1 else ''}: {what}", rows) for n in THEIRS
+              for what, rows in (("the paper's schedule, computed from its times", schedule(n)), ("simulated", simulated(slices=n)))]
+    for title, rows in groups + [("Tessera's tiles: simulated", simulated())]:
+        end = max(operation[2] for _, operations in rows for operation in operations)
+        out.append(f'<text x="{left}" y="{y}" font-weight="bold">{escape(title)}, {end:.2f} ms</text>')
+        y += 6
+        for name, operations in rows:
+            out.append(f'<text x="{left - 6}" y="{y + 11}" text-anchor="end">{name}</text>')
+            out += [f'<rect x="{left + width * a / most:.2f}" y="{y}" width="{width * (b - a) / most:.2f}" height="{height}" '
+                    f'fill="{COLOURS[kind]}" stroke="white" stroke-width="0.4"/>' for kind, a, b in operations]
+            y += height + 3
+        y += 22
+    for ms in range(0, most, 10):
+        x = left + width * ms / most
+        out.append(f'<path d="M{x:.1f} 26V{y - 20}" stroke="#0003"/><text x="{x:.1f}" y="{y - 6}" text-anchor="middle">{ms}{" ms" if ms + 10 > most - 6 else ""}</text>')
+    for i, (name, colour) in enumerate(COLOURS.items()):
+        x = left + 110 * i
+        out.append(f'<rect x="{x}" y="{y + 6}" width="12" height="12" fill="{colour}"/><text x="{x + 18}" y="{y + 16}">'
+                   f'{name if name == "kernel" else "copy of " + name}</text>')
+    (paper.output / "itu-timelines.svg").write_text(
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {left + width + 10} {y + 26}" font-family="sans-serif" font-size="11">'
+        f'<rect width="100%" height="100%" fill="white"/>{"".join(line + chr(10) for line in out)}</svg>\n')
+
+
 def on_a_gpu():
     rows = paper.measure({}, slices=[1, 2, 4, 8], type="s", repeat=5,
                          size=paper.sizes([2048], [2048, 16384], [2048, 4096, 8192, 16384]))
@@ -56,4 +126,4 @@ def on_a_gpu():
                   f"{row['gflops']:.0f}"] for row in rows])
 
 
-paper.do([on_gtx_260], [on_a_gpu])
+paper.do([on_gtx_260] + [timelines] * (not paper.quick), [on_a_gpu])

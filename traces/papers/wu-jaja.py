@@ -74,18 +74,19 @@ def bounds():
 
 
 def on_a_gpu():
-    """The curve from malloc'ed memory on one GPU of this machine, as a share of the in-core rate."""
-    orders = paper.sizes([8], [2, 4, 8, 16, 24, 32], [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32])
-    runs = {memory: {row["m"]: row for row in paper.measure({}, gpus=1, memory=memory, repeat=3,
-                                                            size=[1024 * n for n in orders])}
-            for memory in ("pageable", "pinned")}
-    table = []
-    for m in sorted(runs["pinned"]):
-        arithmetic = runs["pinned"][m]["limit_parts_s"]["arithmetic"]  # of the call at the in-core rate
-        table.append([m] + [f"{runs[memory][m]['tflops']:.1f}, {100 * arithmetic / runs[memory][m]['median_s']:.0f} %"
-                            for memory in ("pageable", "pinned")])
-    paper.table("run", "DGEMM on one GPU of this machine: TFLOP/s, and share of the in-core rate (run)",
-                ["N", "from malloc'ed memory", "pinned"], table)
+    """The curves from malloc'ed memory on one GPU of this machine, as a share of the in-core rate."""
+    orders = paper.sizes([8], [1, 2, 4, 8, 16, 24, 32], [1, 2, 3, 4, 6, 8, 12, 16, 20, 24, 28, 32])
+    for part, what, depth in (("run-cubes", "M = N = K", ""), ("run-flat", "M = N, K = 1024", f"x{K}")):
+        sizes = [f"{1024 * n}x{1024 * n}{depth or f'x{1024 * n}'}" for n in orders]
+        runs = {memory: {row["m"]: row for row in paper.measure({}, gpus=1, memory=memory, repeat=3, size=sizes)}
+                for memory in ("pageable", "pinned")}
+        table = []
+        for m in sorted(runs["pinned"]):
+            arithmetic = runs["pinned"][m]["limit_parts_s"]["arithmetic"]  # of the call at the in-core rate
+            table.append([m] + [f"{runs[memory][m]['tflops']:.1f}, {100 * arithmetic / runs[memory][m]['median_s']:.0f} %"
+                                for memory in ("pageable", "pinned")])
+        paper.table(part, f"DGEMM on one GPU of this machine, {what}: TFLOP/s, and share of the in-core rate (run)",
+                    ["N", "from malloc'ed memory", "pinned"], table)
 
 
 paper.do((curves, bounds), [on_a_gpu])
