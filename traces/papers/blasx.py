@@ -1,10 +1,13 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
-"""The tables and figures of BLASX (Wang et al., 2016), in simulated time; Figure 5 also on a GPU. See blasx.md."""
+"""The tables and figures of BLASX (Wang et al., 2016), in simulated time, and some on a GPU. See blasx.md."""
 
 import collections
+import csv
 import json
 import pathlib
+import subprocess
+import sys
 import tempfile
 
 from blasx_numbers import BLASX_HOST, BLASX_PEER, EFFICIENCY, GEMM_SHARE, OTHERS_HOST
@@ -153,27 +156,93 @@ def figure_5():
                  "later calls, cudaMalloc", "cudaMalloc / heap"], rows)
 
 
+def use(computed, copied, seconds):
+    """Of a GPU in a call: the seconds in which it computes, communicates, communicates beside no task, and does neither."""
+    computing, either = covered(computed), covered(computed + copied)
+    return computing, covered(copied), either - computing, seconds - either
+
+
 def figure_8():
     """The time of each GPU by kind. A GPU communicates while a tile is on its way to it or from it."""
-    row, tasks, transfers = paper.trace("everest", routine="gemm", size=N, tile=1024)
-    seconds, ends, rows, idle, exposed = row["median_s"], [], [], [], []
-    for node in sorted({task["node"] for task in tasks if task["node"]}):
-        computed = times(t for t in tasks if t["node"] == node)
-        copied = times(t for t in transfers if node in (t["from"], t["to"]))
-        computing, communicating, either = covered(computed), covered(copied), covered(computed + copied)
-        ends.append(max(end for _, end in computed))
-        idle.append(seconds - computing)
-        exposed.append(either - computing)
-        rows.append([node, computing, communicating, exposed[-1], seconds - either])
-    paper.table(
-        "figure8", f"Figure 8: DGEMM of order {N} on three GPUs, {seconds:.4f} s: seconds of each GPU (simulated)",
-        ["GPU", "computing", "communicating", "of which beside no task", "neither"],
-        [[name] + [f"{x:.4f}" for x in values] for name, *values in rows])
-    paper.table(
-        "figure8-summary", "Figure 8: what is lost [s] (simulated)", ["", "ours", "BLASX", "XT"],
-        [["between the ends of the first and the last GPU", f"{max(ends) - min(ends):.4f}", "0.0391", "0.2961"],
-         ["communication that is not hidden, mean of the GPUs", f"{sum(exposed) / len(exposed):.4f}", "0.0575", "0.4917"],
-         ["not computing, mean of the GPUs", f"{sum(idle) / len(idle):.4f}", "–", "–"]])
+    rows, losses = [], []
+    for routine in ROUTINES:
+        row, tasks, transfers = paper.trace("everest", routine=routine, size=N, tile=1024)
+        seconds, ends, used = row["median_s"], [], []
+        for node in sorted({task["node"] for task in tasks if task["node"]}):
+            computed = times(t for t in tasks if t["node"] == node)
+            ends.append(max(end for _, end in computed))
+            used.append(use(computed, times(t for t in transfers if node in (t["from"], t["to"])), seconds))
+            rows.append([f"d{routine}", node] + [f"{x:.4f}" for x in used[-1]])
+        mean_exposed = sum(u[2] for u in used) / len(used)
+        idle = seconds - sum(u[0] for u in used) / len(used)
+        losses.append([f"d{routine}", f"{seconds:.4f}"] +
+                      [f"{x:.4f}, {100 * x / seconds:.1f} %" for x in (max(ends) - min(ends), mean_exposed, idle)])
+    losses += [["dgemm, BLASX", "–", "0.0391", "0.0575", "–"], ["dgemm, XT", "–", "0.2961", "0.4917", "–"]]
+    paper.table("figure8", f"Figure 8: seconds of each GPU, N = {N} (simulated)",
+                ["", "GPU", "computing", "communicating", "communicating while no task runs", "neither"], rows)
+    paper.table("figure8-summary", "Figure 8: what is lost (simulated) [s, share of the time]",
+                ["", "time [s]", "from the end of the first GPU to the end of the last",
+                 "communicating while no task runs, mean", "not computing, mean"], losses)
+
+
+class Profile:
+    """A call on one GPU as CUDA's profiler sees it. Times are in seconds from the start of the call."""
+
+    def __init__(self, library, routine, **options):
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "profile.csv"
+            row = paper.measure({"CUDA_INJECTION64_PATH": str(library), "GPU_PROFILE": str(file)}, routine=routine, size=N,
+                                gpus=1, repeat=1, warmup=0, **options)[-1]
+            with open(file, newline="") as rows:
+                events = [(e["kind"], int(e["start_ns"]), int(e["end_ns"])) for e in csv.DictReader(rows)]
+        self.seconds = row["median_s"]
+        # The measured call is the last one, and ends with its last kernel or copy.
+        begin = max(end for _, _, end in events) - 1e9 * self.seconds
+        self.events = [(kind, 1e-9 * (start - begin), 1e-9 * (end - begin)) for kind, start, end in events if start >= begin]
+
+    def of(self, *kinds):
+        return [(start, end) for kind, start, end in self.events if kind in kinds]
+
+
+def figure_1():
+    """A run: profiles of Tessera and cuBLAS-XT on one GPU."""
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        library = pathlib.Path(folder) / "gpu_profile.so"
+        cuda = pathlib.Path("/usr/local/cuda")
+        done = subprocess.run(["cc", "-O2", "-shared", "-fPIC", f"-I{cuda}/include", f"-I{cuda}/extras/CUPTI/include",
+                               pathlib.Path(__file__).with_name("gpu_profile.c"), "-o", library, f"-L{cuda}/lib64",
+                               f"-L{cuda}/extras/CUPTI/lib64", "-lcupti"])
+        if done.returncode != 0:
+            sys.exit("blasx: figure_1 needs a C compiler and CUPTI, which is part of the CUDA Toolkit")
+        for routine in ROUTINES:
+            profiles = {"Tessera": Profile(library, routine)}
+            for block in (2048, 4096):
+                profiles[f"cuBLAS-XT, blocks of {block}"] = Profile(library, routine, against="cublasxt", xt_block=block)
+            for name, profile in profiles.items():
+                used = use(profile.of("kernel"), profile.of("in", "out", "copy"), profile.seconds)
+                rows.append([f"d{routine}", name, f"{profile.seconds:.4f}"] + [f"{x:.4f}" for x in used])
+            if routine == "gemm":
+                best = min(list(profiles.values())[1:], key=lambda profile: profile.seconds)
+                lanes = [(f"{name}: {what}", profile.of(kind)) for name, profile in (("Tessera", profiles["Tessera"]),
+                                                                                   ("cuBLAS-XT", best))
+                         for what, kind in (("copies in", "in"), ("kernels", "kernel"), ("copies out", "out"))]
+                paper.timeline("figure1", f"DGEMM, N = {N}, one GPU (run)", lanes)
+    paper.table("figure1", f"Figure 1: seconds of a GPU, N = {N} (run)",
+                ["", "", "time", "computing", "communicating", "communicating while no kernel runs", "neither"], rows)
+
+
+def single_precision():
+    """A run: six routines in single precision on one GPU, and cuBLAS-XT with the better of two block sizes."""
+    rows = []
+    for n in paper.sizes([8192], [8192, 16384], [4096, 8192, 16384, 32768]):
+        rate = {(r["routine"], r["library"]): r["tflops"]
+                for r in paper.measure({}, routine=ROUTINES, type="s", size=n, gpus=1, repeat=3, against="cublasxt",
+                                       xt_block=[2048, 4096])}
+        for routine in ROUTINES:
+            ours, theirs = rate[routine, "tessera"], rate[routine, "cublasxt"]
+            rows.append([n, f"s{routine}", f"{ours:.1f}", f"{theirs:.1f}", f"{ours / theirs:.2f}"])
+    paper.table("single", "Single precision on one GPU [TFLOP/s] (run)", ["N", "", "ours", "cuBLAS-XT", "ours / XT"], rows)
 
 
 def figure_9():
@@ -208,17 +277,30 @@ def share_of_gpus(row):
     return sum(busy * rate for busy, rate in zip(per_gpu(row, "busy"), tasks_per_second))
 
 
-def figure_10():
-    tiles = [512, 768, 1024, 1280, 1536, 2048, 3072, 4096]
+def tile_sizes(rows_of, part, where):
+    """Figure 10 at two orders.
+
+    @param rows_of  a function of a size of tiles and the orders: the rows of all routines
+    """
+    tiles, orders = [512, 768, 1024, 1280, 1536, 2048, 3072, 4096], [N // 2, N]
     tiles = paper.sizes([1024], tiles, [256] + tiles)
-    rate = {}
-    for tile in tiles:
-        for row in paper.simulate("everest", routine=ROUTINES, size=N, tile=tile):
-            rate[tile, row["routine"]] = row["tflops"]
-    paper.table("figure10", f"Figure 10: TFLOP/s on three GPUs over the size of a tile, N = {N} (simulated)",
-                ["tile"] + [f"d{r}" for r in ROUTINES], [[t] + [f"{rate[t, r]:.3f}" for r in ROUTINES] for t in tiles])
-    paper.chart("figure10", f"Three K40c, N = {N} (simulated)", "tile", "TFLOP/s",
-                [(f"d{r}", [(t, rate[t, r]) for t in tiles]) for r in ROUTINES])
+    rate = {(t, r["n"], r["routine"]): r["tflops"] for t in tiles for r in rows_of(t, orders)}
+    for n in orders:
+        paper.table(f"{part}-{n}", f"Figure 10: TFLOP/s over the size of a tile, N = {n} ({where})",
+                    ["tile"] + [f"d{r}" for r in ROUTINES], [[t] + [f"{rate[t, n, r]:.3f}" for r in ROUTINES] for t in tiles])
+        paper.chart(f"{part}-{n}", f"N = {n} ({where})", "tile", "TFLOP/s",
+                    [(f"d{r}", [(t, rate[t, n, r]) for t in tiles]) for r in ROUTINES])
 
 
-paper.do((table_1, table_3_and_figure_7, speed_up, table_5, figure_8, figure_9, figure_10), [figure_5])
+def figure_10():
+    tile_sizes(lambda tile, orders: paper.simulate("everest", routine=ROUTINES, size=orders, tile=tile), "figure10",
+               "three K40c, simulated")
+
+
+def figure_10_on_a_gpu():
+    tile_sizes(lambda tile, orders: paper.measure({}, routine=ROUTINES, size=orders, tile=tile, gpus=1, repeat=2, warmup=0),
+               "figure10-run", "one GPU, run")
+
+
+paper.do((table_1, table_3_and_figure_7, speed_up, table_5, figure_8, figure_9, figure_10),
+         (figure_1, figure_5, figure_10_on_a_gpu, single_precision))

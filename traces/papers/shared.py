@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Shared by the scripts of the papers: arguments, simulations, tables in Markdown, and charts in SVG.
 
-Each script is called as SCRIPT [--quick|--full] [--runs] [--simulate PROGRAM] [--trace PROGRAM] [--bench PROGRAM] OUTPUT. It
+Each script is called as SCRIPT [--quick|--full] [--runs] [--simulate PROGRAM] [--trace PROGRAM] [--bench PROGRAM] [--part PART...] OUTPUT. It
 prints its tables, writes OUTPUT/PAPER-*.csv and OUTPUT/PAPER-*.svg, and fails if a simulation fails.
 """
 
@@ -31,10 +31,13 @@ class Paper:
         parser.add_argument("--simulate", metavar="PROGRAM", help="tessera-simulate; only --runs needs none")
         parser.add_argument("--trace", metavar="PROGRAM", help="tessera-trace (default: beside tessera-simulate)")
         parser.add_argument("--bench", metavar="PROGRAM", help="tessera-bench, where there is a GPU")
+        parser.add_argument("--part", metavar="PART", action="append",
+                            help="only this function of the script, such as figure_8; may be repeated")
         parser.add_argument("output", type=pathlib.Path, help="the folder for CSV files and charts")
         arguments = parser.parse_args()
         self.name, self.output = name, arguments.output
         self.quick, self.full, self.runs = arguments.quick, arguments.full, arguments.runs
+        self.chosen = arguments.part
         self.simulator, self.explain, self.bench = arguments.simulate, arguments.trace, arguments.bench
         if not (self.runs or self.simulator):
             parser.error("--simulate must name the program tessera-simulate; ./run papers does")
@@ -42,12 +45,20 @@ class Paper:
         self.output.mkdir(parents=True, exist_ok=True)
 
     def do(self, parts, on_gpu=()):
-        """Calls the functions of all parts. Those in `on_gpu` need a GPU."""
-        for part in () if self.runs else parts:
-            part()
+        """Calls the functions of all parts, or of the chosen ones. Those in `on_gpu` need a GPU."""
+        known = [part.__name__ for part in (*parts, *on_gpu)]
+        if unknown := set(self.chosen or ()) - set(known):
+            sys.exit(f"{self.name}: --part: there is no {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+
+        def run(some):
+            for part in some:
+                if self.chosen is None or part.__name__ in self.chosen:
+                    part()
+
+        if not self.runs:
+            run(parts)
         if self.bench:
-            for part in on_gpu:
-                part()
+            run(on_gpu)
         elif on_gpu:
             print("\nWhat is measured on a GPU is left out: --bench, which names tessera-bench, is not given.")
         print(f"\n{self.simulations} simulations")
@@ -109,6 +120,10 @@ class Paper:
     def chart(self, part, title, x, y, curves, **style):
         """Writes PAPER-PART.svg. A curve is a name and its points; a name that starts with '~' is dashed."""
         (self.output / f"{self.name}-{part}.svg").write_text(line_chart(title, x, y, curves, **style))
+
+    def timeline(self, part, title, lanes):
+        """Writes PAPER-PART.svg. A lane is a name and its intervals [s]."""
+        (self.output / f"{self.name}-{part}.svg").write_text(timeline(title, lanes))
 
 
 def per_gpu(row, field):
@@ -197,4 +212,33 @@ def line_chart(title, x, y, curves, markers=True, from_zero=True):
         out.append(f'<line x1="{width - right + 10}" y1="{py}" x2="{width - right + 32}" y2="{py}" stroke="{colour}" '
                    f'stroke-width="2"{dash}/>')
         out.append(text(width - right + 38, py + 4, name.lstrip("~"), "start"))
+    return "\n".join(out + ["</svg>\n"])
+
+
+def timeline(title, lanes):
+    """An SVG with a row for each lane, and a bar in it for each interval. Bars that would touch are drawn as one."""
+    width, left, right, top, row = 900, 190, 12, 34, 26
+    height = top + row * len(lanes) + 34
+    across = Axis([end for _, lane in lanes for _, end in lane], True, width - left - right)
+    out = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        'font-family="sans-serif" font-size="12">',
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+        f'<text x="{width / 2:.1f}" y="20" text-anchor="middle" font-weight="bold">{escape(title)}</text>',
+    ]
+    for i, (name, lane) in enumerate(lanes):
+        py, colour = top + row * i, COLOURS[i % 3]
+        out.append(f'<text x="{left - 8}" y="{py + 17}" text-anchor="end">{escape(name)}</text>')
+        bars = []
+        for start, end in sorted((left + across.place(max(0, a)), left + across.place(b)) for a, b in lane):
+            if bars and start - bars[-1][1] < 0.25:
+                bars[-1][1] = max(bars[-1][1], end)
+            else:
+                bars.append([start, end])
+        path = "".join(f"M{a:.2f} {py + 4}H{b:.2f}V{py + row - 4}H{a:.2f}z" for a, b in bars)
+        out.append(f'<path d="{path}" fill="{colour}"/>')
+    for value in across.ticks():
+        px, bottom = left + across.place(value), height - 30
+        out += [f'<line x1="{px:.1f}" y1="{bottom}" x2="{px:.1f}" y2="{bottom + 5}" stroke="black"/>',
+                f'<text x="{px:.1f}" y="{bottom + 20}" text-anchor="middle">{value:.6g} s</text>']
     return "\n".join(out + ["</svg>\n"])
