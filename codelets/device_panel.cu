@@ -98,54 +98,43 @@ struct LeafArguments {
   std::uint32_t epoch;
 };
 
-/// What a block has received for a step.
-template <typename N>
-struct LeafStep {
-  alignas(16) unsigned pivot_row[row_stride];  ///< zeros in finished columns
-  unsigned whole_pivot_row[row_stride];        ///< received only by the block that holds row j
-  unsigned top_row[row_stride];                ///< received only by the block that holds the pivot row
-  Candidate best;
-  double scale;
-  N factor;
-};
-
-/// Shared memory of a block.
-template <typename N>
-struct LeafShared {
-  LeafStep<N> steps[2];  ///< used alternately, because other warps may still read the data of the step before
-  Candidate of_warps[warps];
-  alignas(16) unsigned own_rows[2][row_stride];
-};
-
-/// The part of a thread in a leaf: `rows` rows of `width` columns in registers, read and written only once. After each
-/// step the columns rotate by one place, so the next column is always in front, and the finished column moves to the
-/// end.
+/// Each thread holds `rows` rows of `width` columns in registers, and reads and writes them only once. After each step
+/// the columns rotate by one place, so the next column is always in front, and the finished column moves to the end.
+///
+/// A step takes little longer than a candidate and a row need to pass through the L2 cache. Only one warp polls for
+/// them, because polling by more warps takes longer. This is the last warp, because the first warp sends the diagonal
+/// rows. The next column is updated before the others, so that its candidates are already on their way meanwhile.
 template <typename N, int width, int rows>
-struct LeafThread {
-  static constexpr int words_of_number = sizeof(N) / 4, words = width * words_of_number + 1;
+__global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArguments<N> args) {
+  constexpr int words_of_number = sizeof(N) / 4, words = width * words_of_number + 1;
   static_assert(words <= row_words && width <= warp && width > 1);
-  static constexpr int speaker = warps - 1;  ///< the warp that sends candidates and receives
-
-  const LeafArguments<N>& args;
-  LeafShared<N>& shared;
-  const int thread = threadIdx.x, lane = thread % warp, group = thread / warp;
+  constexpr int speaker = warps - 1;  // the warp that sends candidates and receives
+  /// The data received for a step. Two copies alternate, because other warps may still read the data of the step
+  /// before.
+  struct Step {
+    alignas(16) unsigned pivot_row[row_stride];  ///< zeros in finished columns
+    unsigned whole_pivot_row[row_stride];        ///< received only by the block that holds row j
+    unsigned top_row[row_stride];                ///< received only by the block that holds the pivot row
+    Candidate best;
+    double scale;
+    N factor;
+  };
+  __shared__ Step steps[2];
+  __shared__ Candidate of_warps[warps];
+  __shared__ alignas(16) unsigned own_rows[2][row_stride];
+  const int thread = threadIdx.x, lane = thread % warp, group = thread / warp, blocks = gridDim.x;
   N a[rows][width];
   int row[rows], origin[rows];
-  N last[rows];  ///< the element of L, or of a finished row
-  bool eliminates[rows];
-
-  __device__ __forceinline__ void load() {
 #pragma unroll
-    for (int r = 0; r < rows; r++) {
-      origin[r] = row[r] = (blockIdx.x * rows + r) * leaf_threads + thread;
+  for (int r = 0; r < rows; r++) {
+    origin[r] = row[r] = (blockIdx.x * rows + r) * leaf_threads + thread;
 #pragma unroll
-      for (int k = 0; k < width; k++)
-        a[r][k] = row[r] < args.m && k < args.n ? args.A[row[r] + static_cast<std::ptrdiff_t>(k) * args.ld] : N{};
-    }
+    for (int k = 0; k < width; k++)
+      a[r][k] = row[r] < args.m && k < args.n ? args.A[row[r] + static_cast<std::ptrdiff_t>(k) * args.ld] : N{};
   }
 
-  /// Sends this block's candidate for column j, which is the front column. Returns the candidate's row.
-  __device__ __forceinline__ unsigned propose(int j) {
+  // Sends this block's candidate for column j, which is the front column. Returns the candidate's row.
+  const auto propose = [&](int j) {
     const std::uint32_t epoch = args.epoch + j;
     Candidate mine{0, 0, no_row};
 #pragma unroll
@@ -154,19 +143,18 @@ struct LeafThread {
       if (row[r] >= j && row[r] < args.m && better(one, mine)) mine = one;
     }
     mine = best_of_warp(mine);
-    if (lane == 0) shared.of_warps[group] = mine;
+    if (lane == 0) of_warps[group] = mine;
     __syncthreads();
-    mine = best_of_warp(shared.of_warps[lane % warps]);
+    mine = best_of_warp(of_warps[lane % warps]);
     if (group == speaker && lane < 3)
       send(&args.exchange->candidates[epoch % 2][lane][blockIdx.x], epoch,
            lane == 0   ? mine.high
            : lane == 1 ? mine.low
                        : mine.row);
     return mine.row;
-  }
-
-  /// Sends the row at place `place` to other blocks, if this warp holds it.
-  __device__ __forceinline__ void send_row(std::uint32_t epoch, unsigned place, unsigned* own, Word* to) {
+  };
+  // Sends the row at place `place` to other blocks, if this warp holds it.
+  const auto send_row = [&](std::uint32_t epoch, unsigned place, unsigned* own, Word* to) {
     bool found = false;
 #pragma unroll
     for (int r = 0; r < rows; r++)
@@ -179,19 +167,16 @@ struct LeafThread {
     if (!__any_sync(all_lanes, found)) return;
     __syncwarp();
     for (int i = lane; i < words; i += warp) send(to + i, epoch, own[i]);
-  }
-
-  /// Sends the candidate's row, and the row that it may be exchanged with.
-  __device__ __forceinline__ void send_rows(int j, unsigned proposed) {
+  };
+  // Sends the candidate's row, and the row that it may be exchanged with.
+  const auto send_rows = [&](int j, unsigned proposed) {
     const std::uint32_t epoch = args.epoch + j;
-    if (proposed != no_row) send_row(epoch, proposed, shared.own_rows[1], args.exchange->rows[epoch % 2][blockIdx.x]);
-    send_row(epoch, j, shared.own_rows[0], args.exchange->top[epoch % 2]);
-  }
-
-  /// The best candidate of all blocks. As for the rows, all words are requested before the first one is awaited.
-  __device__ __forceinline__ Candidate receive_best(std::uint32_t epoch) {
+    if (proposed != no_row) send_row(epoch, proposed, own_rows[1], args.exchange->rows[epoch % 2][blockIdx.x]);
+    send_row(epoch, j, own_rows[0], args.exchange->top[epoch % 2]);
+  };
+  // The best candidate of all blocks. As for the rows, all words are requested before the first one is awaited.
+  const auto receive_best = [&](std::uint32_t epoch) {
     constexpr int together = 2;
-    const int blocks = gridDim.x;
     const auto& from = args.exchange->candidates[epoch % 2];
     Candidate best{0, 0, no_row};
     for (int first = 0; first < blocks; first += together * warp) {
@@ -215,9 +200,8 @@ struct LeafThread {
       }
     }
     return best_of_warp(best);
-  }
-
-  __device__ __forceinline__ void receive(int j, LeafStep<N>& step) {
+  };
+  const auto receive = [&](int j, Step& step) {
     const std::uint32_t epoch = args.epoch + j;
     const auto best = receive_best(epoch);
     const unsigned owner = best.row / (leaf_threads * rows);
@@ -252,28 +236,36 @@ struct LeafThread {
     step.best = best;
     step.scale = scale_for<typename RealOf<N>::Type>(magnitude_of(best));
     step.factor = inverse(scaled(*reinterpret_cast<const N*>(step.pivot_row), step.scale));
-  }
+  };
 
-  __device__ __forceinline__ void note_pivot(int j, unsigned pivot, bool usable) {
-    if (blockIdx.x != 0 || thread != 0) return;
-    args.pivots[j] = args.begin + static_cast<int>(pivot) + 1;
-    const int place = args.begin + j + 1;
-    if (place == 1) *args.info = 0;
-    if (!usable && *args.info == 0) *args.info = place;
-  }
-
-  /// Exchanges row j with the pivot row, then eliminates in the next column.
-  __device__ __forceinline__ void exchange_rows(int j, const LeafStep<N>& step, unsigned pivot, bool usable) {
+  send_rows(0, propose(0));
+#pragma unroll 1
+  for (int j = 0; j < args.n; j++) {
+    Step& step = steps[(args.epoch + j) % 2];
+    if (group == speaker) receive(j, step);
+    __syncthreads();
     const N *const whole = reinterpret_cast<const N*>(step.whole_pivot_row),
                    *const top = reinterpret_cast<const N*>(step.top_row),
                    *const pivot_row = reinterpret_cast<const N*>(step.pivot_row);
+    const auto best = step.best;
+    const bool usable = magnitude_of(best) > 0;
+    if (blockIdx.x == 0 && thread == 0) {
+      args.pivots[j] = args.begin + static_cast<int>(best.row) + 1;
+      const int place = args.begin + j + 1;
+      if (place == 1) *args.info = 0;
+      if (!usable && *args.info == 0) *args.info = place;
+    }
+
+    // Exchange row j with the pivot row, then eliminate in the next column.
+    N last[rows];  // the element of L, or of a finished row
+    bool eliminates[rows];
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       if (row[r] == j) {
 #pragma unroll
         for (int k = 0; k < width; k++) a[r][k] = whole[k];
         origin[r] = step.whole_pivot_row[words - 1];
-      } else if (static_cast<unsigned>(row[r]) == pivot) {
+      } else if (static_cast<unsigned>(row[r]) == best.row) {
 #pragma unroll
         for (int k = 0; k < width; k++) a[r][k] = top[k];
         origin[r] = step.top_row[words - 1];
@@ -282,10 +274,10 @@ struct LeafThread {
       last[r] = eliminates[r] ? product(scaled(a[r][0], step.scale), step.factor) : a[r][0];
       a[r][0] = eliminates[r] ? minus_product(a[r][1], last[r], pivot_row[1]) : a[r][1];
     }
-  }
+    const bool more = j + 1 < args.n;
+    const unsigned proposed = more ? propose(j + 1) : no_row;
 
-  /// Eliminates in all columns but the next.
-  __device__ __forceinline__ void eliminate_others(const LeafStep<N>& step) {
+    // Eliminate in the other columns.
 #pragma unroll
     for (int r = 0; r < rows; r++) {
       if (eliminates[r]) {
@@ -295,7 +287,7 @@ struct LeafThread {
           struct alignas(together * sizeof(N)) Some {
             N numbers[together];
           };
-          const Some u = reinterpret_cast<const Some*>(step.pivot_row)[k0 / together];
+          const Some u = reinterpret_cast<const Some*>(pivot_row)[k0 / together];
 #pragma unroll
           for (int k = k0; k < k0 + together; k++)
             if (k > 1) a[r][k - 1] = minus_product(a[r][k], last[r], u.numbers[k - k0]);
@@ -306,50 +298,22 @@ struct LeafThread {
       }
       a[r][width - 1] = last[r];
     }
+    if (more) send_rows(j + 1, proposed);
   }
-
-  __device__ __forceinline__ void store() {
 #pragma unroll
-    for (int r = 0; r < rows; r++) {
-      if (row[r] >= args.m) continue;
+  for (int r = 0; r < rows; r++) {
+    if (row[r] >= args.m) continue;
 #pragma unroll
-      for (int k = 0; k < width; k++) {
-        const int column = k - (width - args.n);
-        if (column >= 0) args.A[row[r] + static_cast<std::ptrdiff_t>(column) * args.ld] = a[r][k];
-      }
-      if (origin[r] != row[r]) {
-        const int i = atomicAdd(args.moves, 1);
-        args.moves[1 + i] = row[r];
-        args.moves[1 + 2 * args.n + i] = origin[r];
-      }
+    for (int k = 0; k < width; k++) {
+      const int column = k - (width - args.n);
+      if (column >= 0) args.A[row[r] + static_cast<std::ptrdiff_t>(column) * args.ld] = a[r][k];
+    }
+    if (origin[r] != row[r]) {
+      const int i = atomicAdd(args.moves, 1);
+      args.moves[1 + i] = row[r];
+      args.moves[1 + 2 * args.n + i] = origin[r];
     }
   }
-};
-
-/// A step takes little longer than a candidate and a row need to pass through the L2 cache. Only one warp polls for
-/// them, because polling by more warps takes longer. This is the last warp, because the first warp sends the diagonal
-/// rows. The next column is updated before the others, so that its candidates are already on their way meanwhile.
-template <typename N, int width, int rows>
-__global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArguments<N> args) {
-  using Thread = LeafThread<N, width, rows>;
-  __shared__ LeafShared<N> shared;
-  Thread mine{args, shared};
-  mine.load();
-  mine.send_rows(0, mine.propose(0));
-#pragma unroll 1
-  for (int j = 0; j < args.n; j++) {
-    auto& step = shared.steps[(args.epoch + j) % 2];
-    if (mine.group == Thread::speaker) mine.receive(j, step);
-    __syncthreads();
-    const auto best = step.best;
-    const bool usable = magnitude_of(best) > 0, more = j + 1 < args.n;
-    mine.note_pivot(j, best.row, usable);
-    mine.exchange_rows(j, step, best.row, usable);
-    const unsigned proposed = more ? mine.propose(j + 1) : no_row;
-    mine.eliminate_others(step);
-    if (more) mine.send_rows(j + 1, proposed);
-  }
-  mine.store();
 }
 
 /// Moves the rows, and their origins, in all columns except those of a leaf.
