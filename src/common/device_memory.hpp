@@ -7,8 +7,8 @@
 #include <string>
 
 /// Finds out about memory of GPUs that CUDA drives, which the host cannot access. Asks CUDA's driver only if the
-/// process has loaded it, so this works without CUDA as well. A cl_mem of OpenCL looks like any other pointer and is
-/// not recognized.
+/// process has loaded it, so this works without CUDA as well. For a cl_mem, see
+/// opencl::is_buffer.
 namespace tessera::detail::device_memory {
 
 /// When to look for CUDA's driver while it has not been found.

@@ -50,6 +50,10 @@ struct LinkRates {
 /// @throws RuntimeError if the device fails
 LinkRates measure_link(int device);
 
+/// Whether an address is not one of elements, but a cl_mem. Drivers are asked only about what looks like one.
+/// @pre  at least 8 bytes at the address can be read
+bool is_buffer(const void* data);
+
 /// @throws RuntimeError if the running StarPU has another device under this number
 void require_same_device(int device);
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "opencl_devices.hpp"
 
+#include <dlfcn.h>
 #include <hwloc/opencl.h>
 #include <starpu.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 
@@ -24,19 +26,30 @@ constexpr cl_uint most_platforms = 4;  // StarPU's limit
 
 bool is_positive(const char* variable) { return detail::as_number<int>(detail::environment(variable)).value_or(0) > 0; }
 
+/// The functions of the driver to which an object belongs: each object begins with their address (cl_khr_icd). If it is
+/// no object but elements, another thread may be writing the first one, which the call does not use.
+[[gnu::no_sanitize("thread")]] const void* driver_of(const void* object) {
+  using Address [[gnu::may_alias]] = const void*;
+  return *static_cast<const Address*>(object);
+}
+
+std::vector<cl_platform_id> platforms() {
+  std::array<cl_platform_id, most_platforms> found{};
+  cl_uint count = 0;
+  if (clGetPlatformIDs(most_platforms, found.data(), &count) != CL_SUCCESS) return {};
+  return {found.begin(), found.begin() + std::min(count, most_platforms)};
+}
+
 /// Lists devices exactly as StarPU does for the same types.
 std::vector<cl_device_id> list(cl_device_type types) {
   const detail::KeptSignals until_drivers_have_started;
   const detail::NoSignals in_their_threads;
-  std::array<cl_platform_id, most_platforms> platforms{};
-  cl_uint count = 0;
-  if (clGetPlatformIDs(most_platforms, platforms.data(), &count) != CL_SUCCESS) return {};
   std::vector<cl_device_id> devices;
-  for (cl_uint p = 0; p < std::min(count, most_platforms); p++) {
+  for (auto* const platform : platforms()) {
     std::array<cl_device_id, STARPU_MAXOPENCLDEVS> found{};
     const auto room = static_cast<cl_uint>(STARPU_MAXOPENCLDEVS - devices.size());
     cl_uint here = 0;
-    if (room == 0 || clGetDeviceIDs(platforms[p], types, room, found.data(), &here) != CL_SUCCESS) continue;
+    if (room == 0 || clGetDeviceIDs(platform, types, room, found.data(), &here) != CL_SUCCESS) continue;
     devices.insert(devices.end(), found.begin(), found.begin() + std::min(here, room));
   }
   return devices;
@@ -63,6 +76,23 @@ const List& the_list(Kinds kinds) {
 const std::vector<cl_device_id>& listed(Kinds kinds) { return the_list(kinds).devices; }
 cl_device_id device(int number) { return listed(Kinds::Gpus).at(static_cast<std::size_t>(number)); }
 int device_count() { return static_cast<int>(listed(Kinds::Gpus).size()); }
+
+bool is_buffer(const void* data) {
+  if (reinterpret_cast<std::uintptr_t>(data) % alignof(void*) != 0) return false;
+  const auto* const driver = driver_of(data);
+  const auto number = reinterpret_cast<std::uintptr_t>(driver);
+  constexpr int bits_of_address = 47;
+  Dl_info library{};
+  if (driver == nullptr || number % alignof(void*) != 0 || number >> bits_of_address != 0 ||
+      dladdr(driver, &library) == 0)
+    return false;
+  const auto all = platforms();
+  cl_mem_object_type type = 0;
+  return std::ranges::find(all, driver, driver_of) != all.end() &&
+         clGetMemObjectInfo(static_cast<cl_mem>(const_cast<void*>(data)), CL_MEM_TYPE, sizeof(type), &type, nullptr) ==
+             CL_SUCCESS;
+}
+
 std::string pci_address(int number) {
   constexpr cl_device_info pci_bus_info_khr = 0x410F;
   struct {

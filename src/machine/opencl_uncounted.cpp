@@ -8,4 +8,6 @@ int device_count() { return 0; }
 bool counts_processors() { return false; }
 std::string pci_address(int /*device*/) { return {}; }
 
+bool is_buffer(const void* /*data*/) { return false; }
+
 }  // namespace tessera::opencl

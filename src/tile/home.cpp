@@ -12,6 +12,7 @@
 
 #include "common/device_memory.hpp"
 #include "machine/gpu.hpp"
+#include "machine/opencl.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 
@@ -39,8 +40,16 @@ namespace {
 template <typename Waits>
 void require_reachable(const char* routine, const arguments::StoredMatrix& operand, Waits waits) {
   if (operand.m == 0 || operand.n == 0 || !operand.used) return;
-  const auto memory = device_memory::allocated(operand.data);
-  if (!memory) return;
+  const auto refuse = [&](const std::string& why) {
+    throw ArgumentError(routine, operand.position, operand.name, why);
+  };
+  const auto bytes = static_cast<std::size_t>(((operand.n - 1) * operand.ld + operand.m) * operand.element_size);
+  const auto memory = device_memory::may_exist() ? device_memory::allocated(operand.data) : std::nullopt;
+  if (!memory) {
+    if (bytes >= sizeof(void*) && opencl::is_buffer(operand.data))
+      refuse("is a cl_mem of the program, which OpenCL does not share with StarPU: must be in host memory");
+    return;
+  }
   const auto running = session_to_wait(routine);
   const auto& machine = running->machine();
   const auto gpus = std::span(machine.gpus).first(static_cast<std::size_t>(machine.cuda_gpus));
@@ -48,14 +57,10 @@ void require_reachable(const char* routine, const arguments::StoredMatrix& opera
     for (const int gpu : gpus) waits(gpu);
     return;
   }
-  const auto refuse = [&](const std::string& why) {
-    throw ArgumentError(routine, operand.position, operand.name, why);
-  };
   const auto name = "GPU " + std::to_string(memory->gpu);
   if (!memory_node(memory->gpu))
     refuse("points to memory of " + name +
            ", which Tessera does not use: must be in host memory, in managed memory or on a GPU that it uses");
-  const auto bytes = static_cast<std::size_t>(((operand.n - 1) * operand.ld + operand.m) * operand.element_size);
   if (const auto there = device_memory::bytes_from(operand.data); there < bytes)
     refuse("points to " + std::to_string(there) + " bytes in memory of " + name + ", must be at least " +
            std::to_string(bytes));
@@ -69,7 +74,6 @@ void require_reachable(const char* routine, const arguments::StoredMatrix& opera
 }  // namespace
 
 void require_reachable(const char* routine, std::span<const arguments::StoredMatrix> operands) {
-  if (!device_memory::may_exist()) return;
   std::bitset<STARPU_MAXCUDADEVS> waited;
   for (const auto& operand : operands)
     require_reachable(routine, operand, [&](int gpu) {

@@ -54,6 +54,27 @@ TEST(OpenCl, DevicesAreUsedAndDescribed) {
   EXPECT_EQ(detail::gpu_workers::count(), 2u);
 }
 
+TEST(OpenCl, BuffersOfTheProgramAreRefused) {
+  constexpr Index n = 4;
+  cl_platform_id platform = nullptr;
+  ASSERT_EQ(clGetPlatformIDs(1, &platform, nullptr), CL_SUCCESS);
+  cl_device_id device = nullptr;
+  ASSERT_EQ(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr), CL_SUCCESS);
+  auto* const context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, nullptr);
+  auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, n * n * sizeof(double), nullptr, nullptr);
+  ASSERT_NE(buffer, nullptr);
+  auto* const data = reinterpret_cast<double*>(buffer);
+  std::vector<double> A(n * n, 1), C = A;
+  const auto problem = "is a cl_mem of the program";
+  expect_refused<ArgumentError>(
+      [&] { gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, data, n, 0.0, C.data(), n); }, "gemm", 9, "B",
+      problem);
+  expect_refused<ArgumentError>([&] { potrf(Uplo::Lower, n, data, n); }, "potrf", 3, "A", problem);
+  expect_refused<ArgumentError>([&] { const Matrix<double> matrix(data, n, n, n); }, "Matrix", 1, "data", problem);
+  clReleaseMemObject(buffer);
+  clReleaseContext(context);
+}
+
 TEST(OpenCl, EachDeviceComputesAPart) {
   const Runtime runtime(alone());
   reset_statistics();
