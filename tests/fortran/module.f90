@@ -28,6 +28,7 @@ program test_module
   call triangles
   call cholesky
   call lu
+  call least_squares
   call illegal
   call runtime
   if (failures > 0) error stop 1
@@ -134,6 +135,34 @@ contains
     A(7, 7) = -1
     call tessera_potrf('L', int(n, int64), A, int(ld, int64), wide_info)
     call check('info of 64 bits', wide_info == 7)
+  end subroutine
+
+  ! By gels, and by its steps.
+  subroutine least_squares
+    real(real64) :: A(ld, n), B(ld, n), Q(ld, n), X(ld, n), tau(k)
+    integer, parameter :: nrhs = 5
+    integer :: i, info
+    A = reals(:, :, 1)
+    B = reals(:, :, 2)
+    call tessera_gels('N', n, k, nrhs, A, ld, B, ld, info)
+    Q = reals(:, :, 1)
+    X = reals(:, :, 2)
+    call tessera_geqrf(n, k, Q, ld, tau)
+    call tessera_ormqr('L', 'T', n, nrhs, k, Q, ld, tau, X, ld)
+    call check('dgels', info == 0)
+    call tessera_trtrs('U', 'N', 'N', k, nrhs, Q, ld, X, ld, info)
+    call check('dgeqrf, dormqr and dtrtrs', info == 0 .and. maxval(abs(X(:k, :nrhs) - B(:k, :nrhs))) < 1d-11)
+    X(:n, :nrhs) = matmul(reals(:n, :k, 1), B(:k, :nrhs)) - reals(:n, :nrhs, 2)
+    call check('the normal equations', maxval(abs(matmul(transpose(reals(:n, :k, 1)), X(:n, :nrhs)))) < 1d-11)
+    call tessera_orgqr(n, k, k, Q, ld, tau)
+    X(:k, :k) = matmul(transpose(Q(:n, :k)), Q(:n, :k))
+    do i = 1, k
+      X(i, i) = X(i, i) - 1
+    end do
+    call check('dorgqr', maxval(abs(X(:k, :k))) < 1d-12)
+    Q(:, 7) = 0
+    call tessera_trtrs('L', 'N', 'N', k, nrhs, Q, ld, X, ld, info)
+    call check('info of dtrtrs', info == 7)
   end subroutine
 
   subroutine lu
