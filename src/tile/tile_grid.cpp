@@ -220,7 +220,8 @@ TileGrid::~TileGrid() {
     }
     return;
   }
-  if (!read_only_) write_back(0, mt_, 0, nt_);  // starts all copies at once; unregistering would fetch tiles one by one
+  // Starts all copies at once; unregistering would fetch tiles one by one. A call has already waited for its output.
+  if (!read_only_ && !all_written_back_) write_back(0, mt_, 0, nt_);
   wait_until_written_back();
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
@@ -257,6 +258,7 @@ void TileGrid::use_only_in(Index i, Index j) {
 }
 
 void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
+  if (private_ && i1 - i0 == mt_ && j1 - j0 == nt_) all_written_back_ = true;
   for (Index j = j0; j < j1; j++)
     for (Index i = i0; i < i1; i++) {
       if (!share_.is_mine(i, j)) continue;

@@ -121,7 +121,8 @@ class TileGrid {
   std::size_t element_size_;
   bool read_only_;
   bool private_ = false, only_a_triangle_ = false, of_program_ = false;
-  Uplo triangle_ = Uplo::Lower;                     ///< which one, if only a triangle is used
+  bool all_written_back_ = false;  ///< whether a private matrix is home, or on its way, except for later tasks
+  Uplo triangle_ = Uplo::Lower;    ///< which one, if only a triangle is used
   starpu_data_interface_ops* interface_ = nullptr;  ///< of the tiles of this process
   std::atomic<char> letter_ = 0;
   Share share_;
