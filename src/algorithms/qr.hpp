@@ -14,6 +14,7 @@
 #include "panel_times.hpp"
 #include "reflector_tiles.hpp"
 #include "tile/ops.hpp"
+#include "tiling/plan.hpp"
 
 /// QR factorization in panels of full height, with one tile per panel, and operations with its reflectors.
 namespace tessera::algorithms {
@@ -42,6 +43,8 @@ class QrOps {
   double bytes(Index k) const {
     return static_cast<double>(A_.m()) * columns(k) * static_cast<double>(size_of(A_.type()));
   }
+  /// Whether copies take longer than arithmetic. Each panel should then return as soon as its own columns have arrived.
+  bool is_bound_by_copies() const noexcept { return detail::is_tall_for_qr(A_.m(), A_.n()); }
   double update_flops(Index k, Index j) const { return flops_of_larfb(k, columns(j)); }
 
   /// Requests all panels from first to last, the order in which `geqrf` expects them.
@@ -184,7 +187,7 @@ void geqrf(QrOps<Sink, Reflectors>& to, bool keep) {
     for (auto& k = updated(j); k < end; k++) to.update(k, j, true);
   };
   const auto factorize = [&](Index j, Index arrived) {  // panel j, while the panel before it updates others
-    const bool alone = j == 0 || (to.gpus() > 1 && !times.updates_take_longer(j - 1, j));
+    const bool alone = j == 0 || to.is_bound_by_copies() || (to.gpus() > 1 && !times.updates_take_longer(j - 1, j));
     const auto beside = alone ? std::vector<Index>{} : times.panels_beside(j - 1, j, arrived);
     for (const auto i : beside) {
       update_up_to(j - 1, i);
