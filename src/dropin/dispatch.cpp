@@ -119,7 +119,8 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
   const bool first = guest.computed(job);  // a first call takes longer than later ones
   if (!first) guest.decision().observe_devices(job, engine, seconds);
   if (work.is_part()) of_lapack.flops += job.flops, of_lapack.seconds += seconds;
-  if (guest.log().on()) guest.log().count(job, Place::Devices, seconds, guest.decision().host_seconds(job));
+  if (guest.log().on())
+    guest.log().count(job, Place::Devices, seconds, guest.decision().host_seconds(job), engine.reused_bytes());
   return true;
 }
 

@@ -183,6 +183,7 @@ Outcome on_the_devices(const Listener* listener, Compute compute) {
   const detail::overwrites::Listening until_done(listener);
   s.activity.enter();
   ours = true;
+  detail::kept::reused_bytes = 0;
   auto outcome = Outcome::Done;
   try {
     compute();
@@ -246,6 +247,7 @@ extern "C" const tessera::dropin::Engine* tessera_dropin_engine() {
                                  [] { return started().session->machine().has_owners(); },
                                  run,
                                  solve,
+                                 [] { return tessera::detail::kept::reused_bytes; },
                                  [] { return started().failure.c_str(); },
                                  [] { return objection.c_str(); },
                                  stop,

@@ -27,7 +27,7 @@ enum class Outcome {
 };
 
 struct Engine {
-  static constexpr int current_version = 7;
+  static constexpr int current_version = 8;
   int version;
   /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call this only once.
   /// @param devices    what the drop-in has read from the environment, which the program may have changed since
@@ -50,6 +50,8 @@ struct Engine {
   /// @param listener  only for calls in column-major layout, and not for getrs, where the calling thread overwrites
   ///                  memory
   Outcome (*solve)(const LapackCall* call, Index* info, const Listener* listener);
+  /// Bytes of operands that this thread's last call did not copy, because earlier calls had left them on the devices.
+  double (*reused_bytes)();
   /// The reason for the first failure of a call.
   const char* (*failure)();
   /// Why this thread's last failed or declined call was not done.

@@ -38,7 +38,7 @@ ordered_json number_or_null(Index x) { return x < 0 ? ordered_json() : ordered_j
 
 }  // namespace
 
-void Log::count(const Job& job, Place place, double seconds, std::optional<double> host_seconds) {
+void Log::count(const Job& job, Place place, double seconds, std::optional<double> host_seconds, double reused_bytes) {
   Key key{job.routine, job.type, place, job.sizes};
   const std::lock_guard lock(mutex_);
   if (last_ == nullptr || last_->first != key) {
@@ -49,6 +49,7 @@ void Log::count(const Job& job, Place place, double seconds, std::optional<doubl
   }
   auto& sums = last_->second;
   sums.calls++, sums.seconds += seconds, sums.flops += job.flops, sums.bytes += job.traffic.in + job.traffic.out;
+  sums.reused_bytes += reused_bytes;
   if (host_seconds) sums.compared++, sums.host_seconds += *host_seconds;
 }
 
@@ -70,6 +71,7 @@ std::string Log::write(const Header& said) {
     line["place"] = key.place == Place::Host ? "host" : "devices";
     line["calls"] = sums.calls, line["seconds"] = sums.seconds;
     line["flops"] = sums.flops, line["bytes"] = sums.bytes;
+    if (sums.reused_bytes > 0) line["reused_bytes"] = sums.reused_bytes;
     line["host_seconds"] = of_all(sums.host_seconds, sums.compared, sums.calls);
     text += line_of(line);
   }

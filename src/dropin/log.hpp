@@ -23,7 +23,8 @@ class Log {
 
   /// @param seconds       the call's share of the time, see ConcurrentCall
   /// @param host_seconds  the measured or predicted time on the host, if known
-  void count(const Job& job, Place place, double seconds, std::optional<double> host_seconds);
+  /// @param reused_bytes  see Engine
+  void count(const Job& job, Place place, double seconds, std::optional<double> host_seconds, double reused_bytes = 0);
 
   /// The contents of the first line of a process.
   struct Header {
@@ -52,7 +53,7 @@ class Log {
   struct Sums {
     std::uint64_t calls = 0, compared = 0;  ///< compared: calls with known host_seconds
     double seconds = 0, host_seconds = 0;   ///< of all calls, and of compared calls
-    double flops = 0, bytes = 0;
+    double flops = 0, bytes = 0, reused_bytes = 0;
   };
   static constexpr std::size_t most_shapes = 4096;
 

@@ -15,6 +15,7 @@
 #include <cinttypes>
 #include <cstdio>
 #include <cstring>
+#include <span>
 #include <string_view>
 
 namespace tessera::detail {
@@ -27,33 +28,8 @@ constexpr int user_mode_only = 1;
 struct Region {
   std::uint64_t begin, end, categories;
 };
-struct Scan {
-  std::uint64_t size, flags, begin, end, walk_end, regions, count, most_pages, inverted, all_of, any_of, returned;
-};
-constexpr unsigned long scan_request = _IOWR('f', 16, Scan);
-constexpr std::uint64_t protect_matching = 1 << 0, only_if_watched = 1 << 1;            // flags
-constexpr std::uint64_t is_watched = 1 << 0, is_written = 1 << 1, is_present = 1 << 3;  // categories
-
-std::uintptr_t page_size() {
-  static const auto size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  return size;
-}
-
-/// Scans for pages that are not known to be unchanged: pages that are written, not watched, or not in memory. Pages
-/// that are not in memory have been swapped out (some kernels then misread the mark), or were mapped again and not yet
-/// used.
-/// @return  the number of regions found, up to `scan.walk_end`; -1: the scan failed
-long scan_for_changes(int map, Scan& scan, std::array<Region, 128>& found) {
-  scan.size = sizeof scan;
-  scan.regions = reinterpret_cast<std::uintptr_t>(found.data()), scan.count = found.size();
-  scan.inverted = is_watched | is_present;
-  scan.any_of = is_watched | is_written | is_present;
-  scan.returned = is_written;
-  long count = 0;
-  do count = ioctl(map, scan_request, &scan);
-  while (count < 0 && errno == EINTR);
-  return count;
-}
+constexpr std::uint64_t protect_matching = 1 << 0, only_if_watched = 1 << 1;                              // flags
+constexpr std::uint64_t is_watched = 1 << 0, is_written = 1 << 1, is_present = 1 << 3, is_huge = 1 << 6;  // categories
 
 /// A line of /proc/self/maps.
 struct Mapping {
@@ -92,6 +68,11 @@ bool are_plain(PageRange pages) {
 }
 
 }  // namespace
+
+std::uintptr_t page_size() {
+  static const auto size = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
 
 PageRange pages_of(const void* data, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(data), page = page_size();
@@ -162,35 +143,47 @@ long WrittenPages::pinned_pages() const {
 
 bool WrittenPages::is_safe() const { return getpid() == process_ && pinned_pages() == 0; }
 
-bool WrittenPages::watches(PageRange pages) const {
-  if (getpid() != process_) return false;
-  // All of the pages, in memory or not, that are not watched.
+/// The argument of PAGEMAP_SCAN.
+struct WrittenPages::Scan {
+  std::uint64_t size = sizeof(Scan), flags = 0, begin = 0, end = 0, walk_end = 0, regions = 0, count = 0,
+                most_pages = 0, inverted = 0, all_of = 0, any_of = 0, returned = is_watched;
+};
+
+/// The pages that match. @return  empty: the scan has failed
+std::optional<std::vector<PageRange>> WrittenPages::scan(PageRange pages, Scan scan) const {
+  constexpr unsigned long request = _IOWR('f', 16, Scan);
+  std::vector<PageRange> matching;
   std::array<Region, 128> found;
-  Scan scan{};
-  scan.size = sizeof scan, scan.flags = only_if_watched;
   scan.begin = pages.begin, scan.end = pages.end;
   scan.regions = reinterpret_cast<std::uintptr_t>(found.data()), scan.count = found.size();
-  scan.inverted = scan.all_of = is_watched;
-  scan.returned = is_watched;
-  return ioctl(map_, scan_request, &scan) == 0;
+  while (scan.begin < scan.end) {
+    long count = -1;
+    while (getpid() == process_ && (count = ioctl(map_, request, &scan)) < 0 && errno == EINTR) continue;
+    if (count < 0 || scan.walk_end <= scan.begin) return std::nullopt;
+    for (const auto& [begin, end, categories] : std::span(found).first(static_cast<std::size_t>(count))) {
+      if (!matching.empty() && matching.back().end == begin) matching.back().end = end;
+      else matching.push_back({begin, end});
+    }
+    scan.begin = scan.walk_end;
+  }
+  return matching;
+}
+
+bool WrittenPages::watches(PageRange pages) const {
+  // All of the pages, in memory or not, that are not watched.
+  const auto others = scan(pages, {.flags = only_if_watched, .inverted = is_watched, .all_of = is_watched});
+  return others && others->empty();
+}
+
+std::optional<std::vector<PageRange>> WrittenPages::present(PageRange pages) const {
+  return scan(pages, {.all_of = is_present});
 }
 
 bool WrittenPages::are_huge(PageRange pages) const {
-  constexpr std::uint64_t is_huge = 1 << 6;
-  std::array<Region, 128> found;
-  Scan scan{};
-  scan.begin = pages.begin, scan.end = pages.end;
+  const auto found = scan(pages, {.all_of = is_huge});
+  if (!found) return false;
   std::uintptr_t huge = 0;
-  while (scan.begin < scan.end) {
-    scan.size = sizeof scan;
-    scan.regions = reinterpret_cast<std::uintptr_t>(found.data()), scan.count = found.size();
-    scan.all_of = scan.returned = is_huge;
-    const long count = ioctl(map_, scan_request, &scan);
-    if (count < 0 || scan.walk_end <= scan.begin) return false;
-    for (long i = 0; i < count; i++)
-      huge += found[static_cast<std::size_t>(i)].end - found[static_cast<std::size_t>(i)].begin;
-    scan.begin = scan.walk_end;
-  }
+  for (const auto& [begin, end] : *found) huge += end - begin;
   constexpr std::uintptr_t edges = std::uintptr_t{4} << 20;  // which are not aligned
   return huge + huge / 16 + edges >= pages.end - pages.begin;
 }
@@ -208,23 +201,12 @@ bool WrittenPages::watch(PageRange pages) {
   return false;
 }
 
+/// Takes pages that are not known to be unchanged: pages that are written, not watched, or not in memory. Pages that
+/// are not in memory have been swapped out (some kernels then misread the mark), or were mapped again and not yet used.
 std::optional<std::vector<PageRange>> WrittenPages::take_written(PageRange pages) {
-  std::vector<PageRange> written;
-  std::array<Region, 128> found;
-  Scan scan{};
-  scan.flags = protect_matching | only_if_watched;
-  scan.begin = pages.begin, scan.end = pages.end;
-  while (scan.begin < scan.end) {
-    const long count = getpid() == process_ ? scan_for_changes(map_, scan, found) : -1;
-    if (count < 0 || scan.walk_end <= scan.begin) return std::nullopt;
-    for (long i = 0; i < count; i++) {
-      const auto& region = found[static_cast<std::size_t>(i)];
-      if (!written.empty() && written.back().end == region.begin) written.back().end = region.end;
-      else written.push_back({region.begin, region.end});
-    }
-    scan.begin = scan.walk_end;
-  }
-  return written;
+  return scan(pages, {.flags = protect_matching | only_if_watched,
+                      .inverted = is_watched | is_present,
+                      .any_of = is_watched | is_written | is_present});
 }
 
 bool WrittenPages::count_as_written(PageRange pages) {

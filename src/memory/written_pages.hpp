@@ -21,13 +21,15 @@ struct PageRange {
   bool empty() const { return begin >= end; }
 };
 
+std::uintptr_t page_size();
+
 /// The pages that contain these bytes.
 PageRange pages_of(const void* data, std::size_t bytes);
 
 /// Watches memory of this process. A page counts as written unless it is known to be unchanged. Not thread-safe.
 ///
 /// A write by a device that has pinned the pages does not go through the page tables, and is missed. Therefore
-/// `is_safe` must be true, and CUDA must not have pinned the memory.
+/// `is_safe` must be true, and CUDA must not have pinned the memory. Pinning a page counts as a write to it.
 class WrittenPages {
  public:
   /// @param why_not  set to the reason if the result is null: the kernel is too old, or does not allow it
@@ -47,6 +49,8 @@ class WrittenPages {
   /// The pages that may have been written since they were last taken. From now on they count as not written. Empty if
   /// that is unknown, because some of the memory is not watched.
   std::optional<std::vector<PageRange>> take_written(PageRange pages);
+  /// The pages that are in memory. Empty if that is unknown.
+  std::optional<std::vector<PageRange>> present(PageRange pages) const;
   /// Whether nearly all of the memory is in huge pages. A write to a watched one splits it.
   bool are_huge(PageRange pages) const;
   /// Makes all of the pages count as written, so that writes to them cost nothing extra. @return  whether that
@@ -58,6 +62,9 @@ class WrittenPages {
  private:
   WrittenPages(int faults, int map, int status);
 
+  struct Scan;
+
+  std::optional<std::vector<PageRange>> scan(PageRange pages, Scan scan) const;
   bool works();
   long pinned_pages() const;
 

@@ -9,6 +9,7 @@
 #include <functional>
 #include <list>
 #include <mutex>
+#include <shared_mutex>
 #include <string>
 #include <utility>
 
@@ -54,11 +55,14 @@ void remove_oldest(Store& all, Removed& removed) {
 void end() {
   Removed removed;
   auto& all = store();
-  const std::lock_guard lock(all.mutex);
-  all.session = nullptr;
-  if (all.watch) matrices--;
-  all.watch.reset();
-  removed.swap(all.parts);
+  {
+    const std::lock_guard lock(all.mutex);
+    all.session = nullptr;
+    if (all.watch) matrices--;
+    all.watch.reset();
+    removed.swap(all.parts);
+  }
+  const std::lock_guard others_have_ended(all.ending);
 }
 
 /// Whether `inner`, from `first` on, is a range of whole tiles of `outer`.
@@ -91,6 +95,21 @@ std::optional<Tiles> tiles_in(const Part& part, const Operand& x) {
   const Index i0 = tile_at(grid.rows(), elements % grid.ld()), j0 = tile_at(grid.columns(), elements / grid.ld());
   if (i0 < 0 || j0 < 0 || !cuts_alike(grid.rows(), i0, x.rows) || !cuts_alike(grid.columns(), j0, x.columns)) return {};
   return Tiles{part.grid, i0, j0};
+}
+
+/// Bytes of those tiles of an operand of which a device has a copy.
+double bytes_on_devices(const Tiles& x, const Operand& operand) {
+  const auto has_copy = [](starpu_data_handle_t tile) {
+    int valid = 0;
+    for (int node = STARPU_MAIN_RAM + 1; valid == 0 && node < static_cast<int>(starpu_memory_nodes_get_count()); node++)
+      starpu_data_query_status2(tile, node, nullptr, &valid, nullptr, nullptr);
+    return valid != 0;
+  };
+  Index elements = 0;
+  for (Index j = 0; j < operand.columns.count(); j++)
+    for (Index i = 0; i < operand.rows.count(); i++)
+      if (has_copy(x.grid->handle(x.i0 + i, x.j0 + j))) elements += operand.rows.extent(i) * operand.columns.extent(j);
+  return static_cast<double>(elements) * static_cast<double>(operand.element_size);
 }
 
 /// Whether something is being copied to or from the tile, or will be.
@@ -143,8 +162,9 @@ struct InCall::Watching {
   Watch::Ready ready;
 };
 
-InCall::InCall(const std::shared_ptr<Session>& session, std::span<const arguments::StoredMatrix> operands)
-    : outer_(of_thread), exceptions_(std::uncaught_exceptions()) {
+InCall::InCall(const std::shared_ptr<Session>& session, std::span<const arguments::StoredMatrix> operands,
+               bool reads_output)
+    : outer_(of_thread), exceptions_(std::uncaught_exceptions()), reads_output_(reads_output) {
   // The program may end its own StarPU at any time.
   if (matrices == 0 || session->joined() || starpu_memory_nodes_get_count() < 2) return;
   session_ = &session;
@@ -203,7 +223,9 @@ std::optional<Tiles> tiles_for(const Operand& operand) {
   for (auto part = all.parts.begin(); part != all.parts.end() && !found; ++part)
     if (!is_watched_result || part->is_just(operand))
       if ((found = tiles_in(*part, operand))) all.parts.splice(all.parts.begin(), all.parts, part);
-  if (!found) {
+  if (found) {
+    if (!operand.is_output || call->reads_output_) reused_bytes += bytes_on_devices(*found, operand);
+  } else {
     // Owning the session would keep StarPU running until the program forgets the matrix.
     auto without_ownership = std::shared_ptr<Session>(std::shared_ptr<void>(), &session);
     // Read-only: at the end of the tiles nothing has to come home.
@@ -257,8 +279,9 @@ std::string start_watching(Session& session, double most_bytes) {
 
 void forget_copies(const TileGrid::Memory& memory) {
   if (in_forked_child() || memory.columns == 0) return;
-  Removed removed;
   auto& all = store();
+  const std::shared_lock until_removed(all.ending);
+  Removed removed;
   const std::lock_guard lock(all.mutex);
   renew(all, removed, memory, nullptr);
 }
@@ -287,8 +310,9 @@ void keep(const arguments::StoredMatrix& A) {
   if (device_memory::may_exist() && device_memory::allocated(A.data))
     throw ArgumentError("keep", 1, "A", "points to memory of a GPU, or to managed memory: must be in host memory");
   const auto matrix = kept_of(A);
-  Removed removed;
   auto& all = store();
+  const std::shared_lock until_removed(all.ending);
+  Removed removed;
   const std::lock_guard lock(all.mutex);
   for (const auto& other : all.matrices) {
     if (other == matrix) return;
@@ -311,8 +335,9 @@ std::vector<Kept>::iterator find(Store& all, const char* routine, const void* A)
 /// @param forgets  whether the matrix is no longer kept
 void remove_copies(const char* routine, const void* A, bool forgets) {
   require_can_wait(routine);
-  Removed removed;
   auto& all = store();
+  const std::shared_lock until_removed(all.ending);
+  Removed removed;
   const std::lock_guard lock(all.mutex);
   const auto matrix = find(all, routine, A);
   remove_parts(all, removed, matrix->memory());

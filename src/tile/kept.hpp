@@ -53,8 +53,9 @@ inline std::atomic<int> matrices = 0;
 /// One call on pointers. While it exists, `tiles_for` finds and registers kept tiles for the operands of its thread.
 class InCall {
  public:
-  /// @param operands  as they are stored; the last one is the output
-  InCall(const std::shared_ptr<Session>& session, std::span<const arguments::StoredMatrix> operands);
+  /// @param operands      as they are stored; the last one is the output
+  /// @param reads_output  whether the value of the output before the call matters
+  InCall(const std::shared_ptr<Session>& session, std::span<const arguments::StoredMatrix> operands, bool reads_output);
   /// Waits until all copies to and from the tiles have ended, because the caller may then free or write the memory. If
   /// the call has failed, the tiles that it used are no longer kept.
   /// @pre  nothing else in the call refers to the tiles, and their tasks have run
@@ -76,7 +77,11 @@ class InCall {
   std::unique_ptr<Watching> watching_;  ///< null: operands that the program does not keep are not looked at
   InCall* outer_ = nullptr;
   int exceptions_ = 0;
+  bool reads_output_;
 };
+
+/// Bytes of operands that calls of this thread have found on devices, and that were not copied again.
+inline thread_local double reused_bytes = 0;
 
 /// Calls of threads for which this is set watch their operands, if `start_watching` has succeeded.
 inline thread_local bool watches_operands = false;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <vector>
 
 #include "kept.hpp"
@@ -61,6 +62,7 @@ class Watch;
 /// All that is kept. Never destroyed: other threads may use it while the process exits.
 struct Store {
   std::mutex mutex;
+  std::shared_mutex ending;  ///< shared by threads that let parts end outside of calls; the session waits for them
   std::vector<Kept> matrices;
   std::list<Part> parts;             ///< those used last come first
   const Session* session = nullptr;  ///< which will call `end`

@@ -47,12 +47,14 @@ TileGrid::Memory memory_of(PageRange range) {
   return {reinterpret_cast<const std::byte*>(range.begin), bytes, bytes, 1};
 }
 
-bool is_pinned(const Kept& x) {
-  constexpr std::size_t step = std::size_t{2} << 20;
-  const auto bytes = span_of(x);
-  for (std::size_t at = 0; at < bytes; at += step)
-    if (gpu::is_pinned(x.data + at)) return true;
-  return gpu::is_pinned(x.data + bytes - 1);
+/// Whether CUDA has pinned any of the memory, as far as a look each so many bytes can tell.
+bool is_pinned(PageRange range, std::uintptr_t step = page_size()) {
+  for (auto at = range.begin; at < range.end; at += std::min(step, range.end - at))
+    if (gpu::is_pinned(reinterpret_cast<const void*>(at))) return true;
+  return gpu::is_pinned(reinterpret_cast<const void*>(range.end - 1));
+}
+bool is_pinned(const std::optional<std::vector<PageRange>>& ranges) {
+  return !ranges || std::ranges::any_of(*ranges, [](const PageRange& range) { return is_pinned(range); });
 }
 
 /// Registers anew what has bytes on these pages. Many ranges are first joined to fewer, with what lies between.
@@ -122,7 +124,6 @@ bool Watch::buy(Store& all, Removed& removed, Seen& seen) {
       sell(all, removed, other);
     }
   }
-  if (is_pinned(seen.memory)) return false;
   remove_parts(all, removed, memory_of(pages(seen.memory)));  // pages that were not watched may have been written
   seen.is_watched = pages_->watch(pages(seen.memory));
   seen.losses = 0;
@@ -141,11 +142,12 @@ void Watch::sell_all(Store& all, Removed& removed) {
     if (seen.is_watched) sell(all, removed, seen);
 }
 
-/// Registers anew what was written. @return  false: the memory is not watched
+/// Registers anew what was written. @return  false: the memory is not watched, or must not be. What was not written has
+/// not been pinned either.
 bool Watch::take(Store& all, Removed& removed, Seen& seen) {
   const auto whole = pages(seen.memory);
   const auto written = pages_->take_written(whole);
-  if (!written) {
+  if (!written || is_pinned(written)) {
     remove_parts(all, removed, memory_of(whole));
     return false;
   }
@@ -172,8 +174,7 @@ bool Watch::look_at_input(Store& all, Removed& removed, const Kept& memory) {
   auto& seen = seen_.back();
   if (seen.is_watched) {
     constexpr int most_losses = 2;
-    if (!is_pinned(memory) &&
-        (take(all, removed, seen) || (pages_->watch(pages(memory)) && take(all, removed, seen))) &&
+    if ((take(all, removed, seen) || (pages_->watch(pages(memory)) && take(all, removed, seen))) &&
         seen.losses < most_losses)
       return true;
     sell(all, removed, seen);
@@ -195,12 +196,8 @@ bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory) {
   const auto price = seen.price;
   const bool is_known = take(all, removed, seen);
   seen.losses = 0;  // the call writes it, not the program
-  if (is_pinned(memory)) {
-    sell(all, removed, seen);
-    return false;
-  }
   if (!is_known) {  // the program has mapped it anew
-    if (pages_->watch(whole)) return true;
+    if (pages_->watch(whole) && !is_pinned(pages_->present(whole))) return true;
     sell(all, removed, seen);
     seen.price = price;
     return false;
@@ -237,7 +234,10 @@ void Watch::end(Store& all, Removed& removed, const Ready& ready, bool failed) {
   for (const auto& memory : ready.results) {
     const auto place = find(memory);
     if (place == seen_.end() || !place->is_watched) continue;  // sold by another thread, and its parts are removed
-    const auto written = failed ? std::nullopt : pages_->take_written(pages(memory));
+    // While it was computed, each page has been written. Looking at each would take longer than copying it again.
+    constexpr std::uintptr_t step = std::uintptr_t{2} << 20;
+    const bool is_safe = !failed && !is_pinned(pages(memory), step);
+    const auto written = is_safe ? pages_->take_written(pages(memory)) : std::nullopt;
     if (!written) {
       remove_parts(all, removed, memory_of(pages(memory)));
       continue;

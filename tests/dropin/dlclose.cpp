@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that is not linked with a BLAS, but opens one and closes it again. No thread of Tessera is left running.
 #include <dlfcn.h>
+#include <sys/mman.h>
 
 #include <thread>
 
@@ -126,6 +127,79 @@ TEST(Dlclose, InAForkedChild) {
   EXPECT_TRUE(has_ended(ended));
   EXPECT_EQ(ended.calls("devices"), 2) << ended;
   EXPECT_EQ(ended.calls("host"), 1) << ended;
+}
+
+/// Two memory nodes of CPU workers, unless there are GPUs.
+Variables keeping() {
+  Variables all = not_preloaded;
+  all["TESSERA_KEEP"] = "1";
+  if (std::getenv("TESSERA_TEST_NEEDS_GPUS") != nullptr) return all;
+  all["HWLOC_SYNTHETIC"] = "numa:2 core:1 pu:1", all["HWLOC_THISSYSTEM"] = all["STARPU_USE_NUMA"] = "1";
+  all["STARPU_WORKERS_NOBIND"] = "1", all["STARPU_WORKERS_GETBIND"] = "0", all["STARPU_HOSTNAME"] = "tessera-test-numa";
+  return all;
+}
+
+/// Whether this process has an open userfaultfd, by which operands are watched.
+bool watches() {
+  std::error_code error;  // of the file that lists the folder
+  return std::ranges::any_of(std::filesystem::directory_iterator("/proc/self/fd"), [&](const auto& file) {
+    return std::filesystem::read_symlink(file.path(), error).string().find("userfaultfd") != std::string::npos;
+  });
+}
+
+/// Computes with kept operands, which are written, unmapped, and written by a forked child.
+/// @param n  large enough for operands to be kept
+void compute_kept(Gemm* dgemm, int n) {
+  const auto count = static_cast<std::size_t>(n) * static_cast<std::size_t>(n), bytes = count * sizeof(double);
+  const auto map = [&] {
+    void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    require(memory != MAP_FAILED, "mmap");
+    return static_cast<double*>(memory);
+  };
+  double *const A = map(), *B = map(), *const C = map();
+  const auto is_right = [&](double a, double b) {
+    const double one = 1, zero = 0;
+    dgemm("N", "N", &n, &n, &n, &one, A, &n, B, &n, &zero, C, &n);
+    return std::all_of(C, C + count, [&](double c) { return c == n * a * b; });
+  };
+  std::fill_n(A, count, 1), std::fill_n(B, count, 2);
+  for (int call = 0; call < 4; call++) require(is_right(1, 2), "a product of kept operands");
+  const pid_t child = fork();
+  if (child == 0) {
+    std::fill_n(A, count, 3);
+    _exit(is_right(3, 2) ? 0 : 1);
+  }
+  require(status_of(child) == 0, "the child's product");
+  require(is_right(1, 2), "the product after a fork");
+  std::fill_n(A, count, 4);
+  require(is_right(4, 2), "the product of a changed operand");
+  munmap(B, bytes);
+  B = map();
+  require(is_right(4, 0), "the product of an operand that is mapped anew");
+  munmap(C, bytes);
+}
+
+const Scenario keeps{"open, compute with kept operands, close", [] {
+                       void* const library = open_it();
+                       auto* const dgemm = reinterpret_cast<Gemm*>(dlsym(library, "dgemm_"));
+                       compute_kept(dgemm, 256);
+                       const bool watched = watches();
+                       require(dlclose(library) == 0, "dlclose");
+                       require(!watches(), "memory is still watched");
+                       return watched ? 5 : 6;
+                     }};
+const Scenario keeps_to_the_end{"exit with kept operands", [] {
+                                  compute_kept(reinterpret_cast<Gemm*>(dlsym(open_it(), "dgemm_")), 256);
+                                  return watches() ? 5 : 6;
+                                }};
+
+TEST(Dlclose, ForgetsKeptOperands) {
+  for (const auto* scenario : {&keeps, &keeps_to_the_end}) {
+    const auto ended = scenario->run(keeping());
+    if (ended.said("devices").find("TESSERA_KEEP is off") != std::string::npos) GTEST_SKIP() << ended.said("devices");
+    EXPECT_TRUE(has_ended(ended, 5));
+    EXPECT_EQ(ended.calls("devices"), 7) << ended;
+  }
 }
 
 }  // namespace

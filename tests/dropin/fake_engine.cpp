@@ -129,6 +129,7 @@ extern "C" const Engine* tessera_dropin_engine() {
   engine.announces = [] { return true; };
   engine.run = run;
   engine.solve = solve;
+  engine.reused_bytes = [] { return 0.0; };
   engine.failure = [] { return "a fake has burnt out"; };
   engine.settle = [] {};
   engine.stop = [] {

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -102,8 +103,11 @@ bool counts() {
 
 TEST(Kept, SecondCallCopiesOnlyItsResult) {
   Operands with;
-  const auto first = traffic([&] { with.multiply_right(); }), second = traffic([&] { with.multiply_right(); });
+  const auto first = traffic([&] { with.multiply_right(); });
+  detail::kept::reused_bytes = 0;
+  const auto second = traffic([&] { with.multiply_right(); });
   if (!counts()) return;
+  EXPECT_EQ(detail::kept::reused_bytes, 2 * bytes);
   EXPECT_GE(first.bytes_h2d, 2 * bytes);
   EXPECT_EQ(second.bytes_h2d + second.bytes_d2d, 0u);
   EXPECT_EQ(second.bytes_d2h, bytes);
@@ -135,8 +139,10 @@ TEST(Kept, ChangedPartsAreCopiedAgain) {
   const Index column = tile + 3;
   for (Index i = 0; i < n; i++) with.A(i, column) += 1;
   changed(&with.A(0, column), n, 1, with.A.ld());
+  detail::kept::reused_bytes = 0;
   const auto moved = traffic([&] { with.multiply_right(); });
   if (counts()) {
+    EXPECT_EQ(detail::kept::reused_bytes, 2 * bytes - 4 * bytes_of_tile);
     EXPECT_GE(moved.bytes_h2d, 4 * bytes_of_tile);
     EXPECT_LE(moved.bytes_h2d, 8 * bytes_of_tile) << "four tiles for each of two devices";
   }
@@ -313,6 +319,30 @@ TEST(Kept, ThreadsMayWriteDifferentParts) {
   }
 }
 
+/// Where devices have little memory. Evicting a tile of this call, which is needed again, would copy it a second time.
+TEST(Kept, TilesLeaveForOtherCalls) {
+  constexpr Index large = 2 * n;
+  const auto A = integer_matrix<double>(1, large, large), B = integer_matrix<double>(2, large, large);
+  const auto expected = product(A, B);
+  const auto moved = [&] {
+    HostMatrix<double> C(large, large);
+    const auto all = traffic([&] {
+      gemm<double>(Op::NoTrans, Op::NoTrans, large, large, large, 1, A.data(), large, B.data(), large, 0, C.data(),
+                   large);
+    });
+    EXPECT_TRUE(C.equals(expected));
+    return all.bytes_h2d + all.bytes_d2d;
+  };
+  const auto before = moved();
+  std::vector<std::unique_ptr<Operands>> filling;
+  for (int i = 0; i < 30; i++) filling.emplace_back(std::make_unique<Operands>())->multiply_right();
+  const auto with_them = moved();
+  if (counts()) {
+    EXPECT_EQ(with_them, before);
+  }
+  for (auto& operands : filling) operands->multiply_right();
+}
+
 TEST(Kept, InC) {
   HostMatrix<double> A = integer_matrix<double>(1, n, n, 3), B = integer_matrix<double>(2, n, n), C(n, n);
   const auto multiplies = [&] {
@@ -429,7 +459,7 @@ class RandomProgram {
                         .ldc = ld(c.of)};
     };
     {
-      const detail::kept::InCall in_call(session_, blas::matrices(call(matrices_)));
+      const detail::kept::InCall in_call(session_, blas::matrices(call(matrices_)), beta != T{});
       detail::compute_product<T>(session_, plan(m, columns, k), call(matrices_));
     }
     const auto x = call(copies_);
@@ -545,6 +575,18 @@ TEST(KeptLast, ResultsAreInputsInChosenTiles) {
   }
   runtime.reset();
   runtime.emplace(with_tile(tile));
+}
+
+/// Parts end while StarPU does.
+TEST(KeptLast, AreForgottenWhileTheRuntimeEnds) {
+  for (int round = 0; round < 10; round++) {
+    auto with = std::make_unique<Operands>();
+    with->multiply_right();
+    std::thread forgets([&] { with.reset(); });
+    runtime.reset();
+    forgets.join();
+    runtime.emplace(with_tile(tile));
+  }
 }
 
 /// A kept matrix does not keep a runtime alive, and outlives it.

@@ -3,6 +3,8 @@
 // needs no special rights, and random programs: no result may be wrong.
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -13,6 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
@@ -20,6 +23,7 @@
 
 #include <tessera/tessera.hpp>
 
+#include "machine/gpu.hpp"
 #include "memory/written_pages.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -31,7 +35,9 @@ namespace tessera::test::watched_cpp {
 namespace {
 
 constexpr Index n = 192;  // large enough to be kept
-constexpr std::size_t page = 4096, room = n * n * sizeof(double), pages = room / page;
+constexpr std::size_t page = 4096, room = n * n * sizeof(double);
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr Index order_of_huge = 512;  ///< a matrix of the size of a huge page
 
 std::optional<Runtime> runtime;
 std::string why_not;  ///< operands are not watched
@@ -49,10 +55,20 @@ const auto* const running = ::testing::AddGlobalTestEnvironment(new Running);
 
 bool counts() { return gpu_count() > 0; }
 
-/// Memory of its own pages.
+/// Memory of its own pages, which are huge if it is large enough.
 class Mapped {
  public:
-  explicit Mapped(std::size_t bytes = room) : bytes_(bytes), data_(map(nullptr, bytes, 0)) {
+  explicit Mapped(std::size_t bytes = room) : bytes_(bytes) {
+    if (bytes < huge_page) {
+      data_ = map(nullptr, bytes, 0);
+    } else {
+      auto* const whole = static_cast<char*>(map(nullptr, bytes + huge_page, 0));
+      const auto skipped = huge_page - reinterpret_cast<std::uintptr_t>(whole) % huge_page;
+      data_ = whole + skipped;
+      munmap(whole, skipped);
+      if (skipped < huge_page) munmap(at(bytes), huge_page - skipped);
+      madvise(data_, bytes, MADV_HUGEPAGE);
+    }
     std::memset(data_, 0, bytes);
   }
   ~Mapped() { munmap(data_, bytes_); }
@@ -64,42 +80,55 @@ class Mapped {
     EXPECT_NE(data, MAP_FAILED);
     return data;
   }
+  /// As realloc does.
+  void move() {
+    void* const other = map(nullptr, bytes_, 0);
+    const bool moved = mremap(data_, bytes_, bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, other) == other;
+    if (moved) data_ = other;
+    else munmap(other, bytes_);  // it consists of several mappings
+  }
+  std::size_t bytes() const { return bytes_; }
   double* data() const { return static_cast<double*>(data_); }
   char* at(std::size_t byte) const { return static_cast<char*>(data_) + byte; }
   double& operator()(Index i, Index j) const { return data()[i + j * n]; }
 
  private:
   std::size_t bytes_;
-  void* data_;
+  void* data_ = nullptr;
 };
 
-void fill(double* A, std::uint64_t seed, Index largest = 2) {
+void fill(double* A, std::uint64_t seed, Index largest = 2, Index elements = n * n) {
   Random random(seed);
-  for (Index i = 0; i < n * n; i++) A[i] = static_cast<double>(random.integer(-largest, largest));
+  for (Index i = 0; i < elements; i++) A[i] = static_cast<double>(random.integer(-largest, largest));
 }
 
+struct Sizes {
+  Index rows = n, columns = n, terms = n;
+};
+
 /// The product of integers, which is exact, by the host.
-[[gnu::optimize("O3")]] std::vector<double> product(const double* A, const double* B) {
-  std::vector<double> result(static_cast<std::size_t>(n * n));
+[[gnu::optimize("O3")]] std::vector<double> product(const double* A, const double* B, const Sizes& of = {}) {
+  std::vector<double> result(static_cast<std::size_t>(of.rows * of.columns));
   double* const C = result.data();
-  for (Index j = 0; j < n; j++)
-    for (Index k = 0; k < n; k++)
-      for (Index i = 0; i < n; i++) C[i + j * n] += A[i + k * n] * B[k + j * n];
+  for (Index j = 0; j < of.columns; j++)
+    for (Index k = 0; k < of.terms; k++)
+      for (Index i = 0; i < of.rows; i++) C[i + j * of.rows] += A[i + k * of.rows] * B[k + j * of.terms];
   return result;
 }
 
 /// C ← A B, as the drop-in calls it.
-void multiply(const double* A, const double* B, double* C) {
+void multiply(const double* A, const double* B, double* C, const Sizes& of = {}) {
   detail::kept::watches_operands = true;
-  gemm<double>(Op::NoTrans, Op::NoTrans, n, n, n, 1, A, n, B, n, 0, C, n);
+  gemm<double>(Op::NoTrans, Op::NoTrans, of.rows, of.columns, of.terms, 1, A, of.rows, B, of.terms, 0, C, of.rows);
   detail::kept::watches_operands = false;
 }
 
-void multiply_right(const double* A, const double* B, double* C, const std::string& what) {
-  const auto expected = product(A, B);
-  multiply(A, B, C);
-  for (Index i = 0; i < n * n; i++)
-    ASSERT_EQ(C[i], expected[static_cast<std::size_t>(i)]) << what << ", element " << i % n << ", " << i / n;
+void multiply_right(const double* A, const double* B, double* C, const std::string& what, const Sizes& of = {}) {
+  const auto expected = product(A, B, of);
+  multiply(A, B, C, of);
+  for (Index i = 0; i < of.rows * of.columns; i++)
+    ASSERT_EQ(C[i], expected[static_cast<std::size_t>(i)])
+        << what << ", element " << i % of.rows << ", " << i / of.rows;
 }
 
 /// The bytes that the next product copies to devices.
@@ -178,7 +207,7 @@ const Means means[] = {
     {"a store", [](Mapped& A) { A(5, 7) += value; }},
     {"stores to all pages",
      [](Mapped& A) {
-       for (std::size_t i = 0; i < pages; i++) *reinterpret_cast<double*>(A.at(i * page)) += value;
+       for (std::size_t i = 0; i < A.bytes() / page; i++) *reinterpret_cast<double*>(A.at(i * page)) += value;
      }},
     {"the last element", [](Mapped& A) { A(n - 1, n - 1) += value; }},
     {"another thread", [](Mapped& A) { std::thread([&] { A(9, 100) -= value; }).join(); }},
@@ -207,6 +236,24 @@ const Means means[] = {
        EXPECT_EQ(pwrite(memory, &sent, sizeof sent, static_cast<off_t>(reinterpret_cast<std::uintptr_t>(&A(1, 99)))),
                  static_cast<ssize_t>(sizeof sent));
        close(memory);
+     }},
+    {"ptrace, as debuggers do",
+     [](Mapped& A) {
+       prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+       double sent = value;
+       long word = 0;
+       std::memcpy(&word, &sent, sizeof word);
+       const pid_t child = fork();
+       if (child == 0) {
+         const pid_t parent = getppid();
+         if (ptrace(PTRACE_SEIZE, parent, nullptr, nullptr) != 0) _exit(0);  // not allowed
+         ptrace(PTRACE_INTERRUPT, parent, nullptr, nullptr);
+         waitpid(parent, nullptr, __WALL);
+         const bool wrote = ptrace(PTRACE_POKEDATA, parent, &A(11, 12), word) == 0;
+         ptrace(PTRACE_DETACH, parent, nullptr, nullptr);
+         _exit(wrote ? 0 : 1);
+       }
+       EXPECT_EQ(wait_for(child), 0);
      }},
     {"a child, then this process",
      [](Mapped& A) {
@@ -239,13 +286,20 @@ const Means means[] = {
        std::memset(A.at(8 * page), 0, page);
      }},
     {"a new mapping of a page", [](Mapped& A) { Mapped::map(A.at(11 * page), page, MAP_FIXED); }},
-    {"a new mapping of all", [](Mapped& A) { replace(A, room); }},
-    {"a new mapping that nobody has touched", [](Mapped& A) { Mapped::map(A.data(), room, MAP_FIXED); }},
+    {"a new mapping of all", [](Mapped& A) { replace(A, A.bytes()); }},
+    {"a new mapping that nobody has touched", [](Mapped& A) { Mapped::map(A.data(), A.bytes(), MAP_FIXED); }},
+    {"memory that has moved", [](Mapped& A) { A.move(), A(3, 2) += value; }},
+    {"memory whose pages have moved away",
+     [](Mapped& A) {
+       constexpr int keeps_the_old = 4;  // MREMAP_DONTUNMAP
+       void* const other = mremap(A.data(), A.bytes(), A.bytes(), MREMAP_MAYMOVE | keeps_the_old, nullptr);
+       if (other != MAP_FAILED) munmap(other, A.bytes());
+     }},
     {"other memory moved there",
      [](Mapped& A) {
-       void* const other = Mapped::map(nullptr, room, 0);
+       void* const other = Mapped::map(nullptr, A.bytes(), 0);
        fill(static_cast<double*>(other), 99);
-       EXPECT_EQ(mremap(other, room, room, MREMAP_MAYMOVE | MREMAP_FIXED, A.data()), A.data());
+       EXPECT_EQ(mremap(other, A.bytes(), A.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, A.data()), A.data());
      }},
     {"two of its pages exchanged",
      [](Mapped& A) {
@@ -256,37 +310,37 @@ const Means means[] = {
      }},
     {"memory that was read-only meanwhile",
      [](Mapped& A) {
-       mprotect(A.data(), room, PROT_READ);
-       mprotect(A.data(), room, PROT_READ | PROT_WRITE);
+       mprotect(A.data(), A.bytes(), PROT_READ);
+       mprotect(A.data(), A.bytes(), PROT_READ | PROT_WRITE);
        A(3, 3) += value;
      }},
     {"pages that may be merged",
      [](Mapped& A) {
-       madvise(A.data(), room, MADV_MERGEABLE);
+       madvise(A.data(), A.bytes(), MADV_MERGEABLE);
        A(3, 5) += value;
-       madvise(A.data(), room, MADV_UNMERGEABLE);
+       madvise(A.data(), A.bytes(), MADV_UNMERGEABLE);
      }},
     {"pages that were reclaimed",
      [](Mapped& A) {
-       madvise(A.data(), room, 21);  // MADV_PAGEOUT
+       madvise(A.data(), A.bytes(), 21);  // MADV_PAGEOUT
        A(8, 8) += value;
      }},
     {"pages that were collapsed",
      [](Mapped& A) {
-       madvise(A.data(), room, MADV_HUGEPAGE);
-       madvise(A.data(), room, 25);  // MADV_COLLAPSE
+       madvise(A.data(), A.bytes(), MADV_HUGEPAGE);
+       madvise(A.data(), A.bytes(), 25);  // MADV_COLLAPSE
        A(9, 8) += value;
-       madvise(A.data(), room, 25);
+       madvise(A.data(), A.bytes(), 25);
      }},
     {"shared memory in its place, and a write through an alias",
      [](Mapped& A) {
        const int file = static_cast<int>(syscall(SYS_memfd_create, "alias", 0U));
-       ASSERT_EQ(ftruncate(file, static_cast<off_t>(room)), 0);
-       auto* const alias = static_cast<double*>(mmap(nullptr, room, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
-       std::memcpy(alias, A.data(), room);
-       mmap(A.data(), room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
+       ASSERT_EQ(ftruncate(file, static_cast<off_t>(A.bytes())), 0);
+       auto* const alias = static_cast<double*>(mmap(nullptr, A.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+       std::memcpy(alias, A.data(), A.bytes());
+       mmap(A.data(), A.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
        alias[0] += value;
-       munmap(alias, room);
+       munmap(alias, A.bytes());
        close(file);
      }},
 };
@@ -337,6 +391,47 @@ TEST_F(Watched, SharedMemoryIsNotKept) {
   }
   munmap(A, room), munmap(alias, room);
   close(file);
+}
+
+/// Beyond the limit, what was used last stays.
+TEST_F(Watched, TheLimitIsKept) {
+  ASSERT_EQ(detail::kept::start_watching(*detail::session(), 1.5 * room), "");
+  fill(A_.data(), 1), fill(B_.data(), 2);
+  for (int call = 0; call < 8; call++) {
+    detail::kept::reused_bytes = 0;
+    multiply_right(A_.data(), B_.data(), C_.data(), "limited");
+    EXPECT_LE(detail::kept::reused_bytes, room);
+  }
+  for (int call = 0; call < 3; call++) multiply_right(A_.data(), A_.data(), C_.data(), "one");
+  if (counts()) {
+    EXPECT_EQ(copied(A_.data(), A_.data(), C_.data()), 0u);
+  }
+  EXPECT_EQ(detail::kept::start_watching(*detail::session(), 0), "");
+}
+
+/// A GPU writes a part that the program has pinned.
+TEST_F(Watched, PinnedPartsAreSeen) {
+  if (!detail::session()->machine().has_cuda()) GTEST_SKIP() << "no CUDA";
+  constexpr std::size_t part = 4 * page;
+  const gpu::Allocation device(0, part);
+  fill(B_.data(), 5);
+  for (const bool is_result : {false, true})
+    for (const std::size_t bytes : {room, huge_page}) {
+      const Mapped A(bytes);
+      for (int call = 0; call < 4; call++) {
+        if (is_result) multiply_right(B_.data(), B_.data(), A.data(), "a result");
+        else fill(A.data(), 4);
+        multiply_right(A.data(), B_.data(), C_.data(), "before");
+        multiply_right(A.data(), B_.data(), C_.data(), "before, again");
+        const gpu::PinnedMemory pinned(A.at(page), part);
+        for (int write = 0; write < 3; write++) {
+          const std::vector<double> sent(part / sizeof value, value * (call + write));
+          gpu::copy_columns(device.data(), part, sent.data(), part, part, 1);
+          gpu::copy_columns(A.at(page), part, device.data(), part, part, 1);
+          multiply_right(A.data(), B_.data(), C_.data(), "after");
+        }
+      }
+    }
 }
 
 /// io_uring may write memory whose pages it holds, without the page tables.
@@ -405,53 +500,104 @@ TEST_F(Watched, ThreadsComputeTheSame) {
   for (auto& thread : threads) thread.join();
 }
 
-/// Random steps on four matrices in one mapping, so that they share pages: products of any two, writes by any means.
+/// Random steps on matrices that share pages, matrices with pages of their own, and one in a huge page: products,
+/// allocations, and writes by any means, also while a product of other matrices is computed.
+class RandomProgram {
+ public:
+  explicit RandomProgram(std::uint64_t seed) : random_(seed) {
+    for (Index i = 0; i < together; i++) fill(matrix(i), seed + static_cast<std::uint64_t>(i), 1);
+    for (auto& one : alone_) one = std::make_unique<Mapped>();
+    huge_ = std::make_unique<Mapped>(huge_page);
+    fill(thin_.data(), seed, 1, thin), fill(low_.data(), seed + 1, 1, thin);
+  }
+
+  void step(const std::string& name) {
+    keep_small(name);
+    const Index repeats = random_.integer(1, 3);
+    if (const Index kind = random_.integer(0, 9); kind == 0) {
+      for (Index repeat = 0; repeat < repeats; repeat++)
+        multiply_right(huge_->data(), thin_.data(), result_.data(), name + " from a huge page",
+                       {order_of_huge, 8, order_of_huge});
+    } else if (kind == 1) {
+      multiply_right(thin_.data(), low_.data(), huge_->data(), name + " to a huge page",
+                     {order_of_huge, order_of_huge, 8});
+    } else {
+      const Index a = random_.integer(0, matrices - 1), b = random_.integer(0, matrices - 1), c = other_than(a, b, b),
+                  other = other_than(a, b, c);
+      for (Index repeat = 0; repeat < repeats; repeat++) {
+        std::thread beside;
+        if (random_.coin())
+          beside =
+              std::thread([at = matrix(other) + random_.integer(0, n * n - 1)] { *at = *at > 0 ? -value : value; });
+        multiply_right(matrix(a), matrix(b), matrix(c), name);
+        if (beside.joinable()) beside.join();
+      }
+    }
+    if (!::testing::Test::HasFatalFailure()) write();
+  }
+
+ private:
+  static constexpr Index together = 4, matrices = 7, thin = 8 * order_of_huge;
+  static constexpr std::size_t stride = room + 24 * sizeof(double);  // not whole pages
+
+  double* matrix(Index i) const {
+    if (i >= together) return alone_[static_cast<std::size_t>(i - together)]->data();
+    return reinterpret_cast<double*>(all_.at(static_cast<std::size_t>(i) * stride));
+  }
+  Index other_than(Index a, Index b, Index c) {
+    Index other = a;
+    while (other == a || other == b || other == c) other = random_.integer(0, matrices - 1);
+    return other;
+  }
+  /// Results stay exact.
+  void keep_small(const std::string& name) {
+    for (Index i = 0; i < matrices; i++)
+      if (std::any_of(matrix(i), matrix(i) + n * n, [](double x) { return std::abs(x) > 1e6; }))
+        fill(matrix(i), std::hash<std::string>()(name), 1);
+  }
+  void write() {
+    const Index which = random_.integer(0, matrices), place = random_.integer(0, n * n - 1);
+    if (random_.integer(0, 2) == 0) return;
+    if (which == matrices) return random_.one_of(means).write(*huge_);
+    if (which < together) {
+      double* const at = matrix(which) + place;
+      double sent = value;
+      const iovec one{&sent, sizeof sent}, there{at, sizeof sent};
+      switch (random_.integer(0, 3)) {
+      case 0: *at = value; break;
+      case 1: std::thread([at] { *at = -value; }).join(); break;
+      case 2:
+        Mapped::map(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(at) / page * page), page, MAP_FIXED);
+        break;
+      default: process_vm_writev(getpid(), &one, 1, &there, 1, 0);
+      }
+      return;
+    }
+    auto& one = alone_[static_cast<std::size_t>(which - together)];
+    if (random_.integer(0, 9) > 0) return random_.one_of(means).write(*one);
+    one.reset();  // the next one may have the same address
+    one = std::make_unique<Mapped>();
+    if (random_.coin()) fill(one->data(), static_cast<std::uint64_t>(place), 1);
+  }
+
+  Random random_;
+  const Mapped all_{together * stride};
+  std::array<std::unique_ptr<Mapped>, matrices - together> alone_;
+  std::unique_ptr<Mapped> huge_;
+  std::vector<double> thin_ = std::vector<double>(thin), low_ = thin_, result_ = thin_;
+};
+
 TEST_F(Watched, RandomProgramsComputeTheSame) {
   const char* const given = std::getenv("TESSERA_TEST_SECONDS");
   const std::chrono::duration<double> lasts(given != nullptr ? std::atof(given) : 1);
   const char* const first = std::getenv("TESSERA_TEST_SEED");
-  const auto seed = static_cast<std::uint64_t>(first != nullptr ? std::atoll(first) : 1);
-  Random random(seed);
-  constexpr std::size_t gap = 24 * sizeof(double), stride = room + gap;  // not whole pages
-  const Mapped all(4 * stride);
-  const auto matrix = [&](Index i) { return reinterpret_cast<double*>(all.at(static_cast<std::size_t>(i) * stride)); };
-  for (Index i = 0; i < 4; i++) fill(matrix(i), seed + static_cast<std::uint64_t>(i), 1);
-  const auto begin = std::chrono::steady_clock::now();
-  for (Index step = 0; std::chrono::steady_clock::now() - begin < lasts; step++) {
-    for (Index i = 0; i < 4; i++)  // results stay exact
-      if (std::abs(*std::max_element(matrix(i), matrix(i) + n * n,
-                                     [](double x, double y) { return std::abs(x) < std::abs(y); })) > 1e6)
-        fill(matrix(i), static_cast<std::uint64_t>(step), 1);
-    const Index a = random.integer(0, 3), b = random.integer(0, 3);
-    Index c = random.integer(0, 3);
-    while (c == a || c == b) c = random.integer(0, 3);
-    const Index repeats = random.integer(1, 3);
-    for (Index repeat = 0; repeat < repeats; repeat++) {
-      multiply_right(matrix(a), matrix(b), matrix(c),
-                     "seed " + std::to_string(seed) + ", step " + std::to_string(step));
+  auto seed = static_cast<std::uint64_t>(first != nullptr ? std::atoll(first) : 1);
+  constexpr int steps = 500;
+  for (const auto begin = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - begin < lasts; seed++) {
+    RandomProgram program(seed);
+    for (int step = 0; step < steps && std::chrono::steady_clock::now() - begin < lasts; step++) {
+      program.step("seed " + std::to_string(seed) + ", step " + std::to_string(step));
       if (HasFatalFailure()) return;
-    }
-    const Index written = random.integer(0, 3), place = random.integer(0, n * n - 1);
-    switch (random.integer(0, 7)) {
-    case 0: matrix(written)[place] = value; break;
-    case 1: std::thread([&] { matrix(written)[place] = -value; }).join(); break;
-    case 2: {
-      const auto from = reinterpret_cast<std::uintptr_t>(matrix(written) + place) / page * page;
-      Mapped::map(reinterpret_cast<void*>(from), page, MAP_FIXED);  // zeros
-      break;
-    }
-    case 3: {
-      double sent = value;
-      const iovec one{&sent, sizeof sent}, there{matrix(written) + place, sizeof sent};
-      process_vm_writev(getpid(), &one, 1, &there, 1, 0);
-      break;
-    }
-    case 4: {  // by the host
-      const auto result = product(matrix(a), matrix(b));
-      std::memcpy(matrix(c), result.data(), room);
-      break;
-    }
-    default: break;
     }
   }
 }

@@ -38,6 +38,7 @@ OrderedJson to_json(const Calls& c) {
           {"seconds", or_null(c.seconds)},
           {"flops", c.flops},
           {"bytes", c.bytes},
+          {"reused_bytes", c.reused_bytes},
           {"host_seconds", or_null(c.host_seconds)}};
 }
 

@@ -92,6 +92,7 @@ Calls calls(const Json& line) {
   calls.seconds = optional_number(line, "seconds");
   calls.flops = number(required(line, "flops"), "flops");
   calls.bytes = number(required(line, "bytes"), "bytes");
+  calls.reused_bytes = optional_number(line, "reused_bytes").value_or(0);
   calls.host_seconds = optional_number(line, "host_seconds");
   return calls;
 }
@@ -137,6 +138,7 @@ void add(Calls& sum, const Calls& more) {
     else time.reset();
   };
   sum.calls += more.calls, sum.flops += more.flops, sum.bytes += more.bytes;
+  sum.reused_bytes += more.reused_bytes;
   add_known(sum.seconds, more.seconds), add_known(sum.host_seconds, more.host_seconds);
 }
 

@@ -28,6 +28,7 @@ struct Calls {
   std::optional<double> seconds;  ///< empty: no such call was timed
   double flops = 0, bytes = 0;
   std::optional<double> host_seconds;  ///< measured or estimated time on the host; empty: unknown
+  double reused_bytes = 0;             ///< of `bytes`: were on the devices already
 };
 
 struct Process {

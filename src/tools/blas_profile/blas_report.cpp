@@ -97,11 +97,13 @@ std::string shape_cells(const Shape& shape) {
 
 class Table {
  public:
-  Table(Out out, std::span<const Calls> all) : out_(out), rate_(rate_unit(all)), bytes_(byte_unit(all)) {}
+  Table(Out out, std::span<const Calls> all)
+      : out_(out), rate_(rate_unit(all)), bytes_(byte_unit(all)),
+        reuses_(std::ranges::any_of(all, [](const Calls& c) { return c.reused_bytes > 0; })) {}
 
   void heading() {
     line(fmt::format("{:<8} {:>7} {:>7} {:>7}  {:<7}", "routine", "m", "n", "k, nrhs", "place"), "calls", "time [s]",
-         rate_.name, bytes_.name, "on the host [s]");
+         rate_.name, bytes_.name, "reused", "on the host [s]");
   }
   void row(const Calls& c) {
     row(fmt::format("{:<8}{}  {:<7}", c.routine, shape_cells(c.shape), c.place == Place::Host ? "host" : "devices"), c,
@@ -110,17 +112,20 @@ class Table {
   void row(const std::string& label, const Calls& c, bool estimate) {
     line(label, fmt::format("{}", c.calls), seconds(c.seconds, false),
          rate(c) > 0 ? significant(rate(c) / rate_.size, 3) : "-", significant(c.bytes / bytes_.size, 3),
-         seconds(c.host_seconds, estimate));
+         significant(c.reused_bytes / bytes_.size, 3), seconds(c.host_seconds, estimate));
   }
 
  private:
   void line(const std::string& label, const std::string& calls, const std::string& seconds, const std::string& rate,
-            const std::string& bytes, const std::string& on_the_host) {
-    fmt::format_to(out_, "{:<41} {:>10} {:>11} {:>8} {:>9} {:>16}\n", label, calls, seconds, rate, bytes, on_the_host);
+            const std::string& bytes, const std::string& reused, const std::string& on_the_host) {
+    fmt::format_to(out_, "{:<41} {:>10} {:>11} {:>8} {:>9}", label, calls, seconds, rate, bytes);
+    if (reuses_) fmt::format_to(out_, " {:>9}", reused);
+    fmt::format_to(out_, " {:>16}\n", on_the_host);
   }
 
   Out out_;
   Unit rate_, bytes_;
+  bool reuses_;  ///< whether there is a column of reused bytes
 };
 
 void print_table(Out out, std::span<const Calls> all) {

@@ -60,6 +60,15 @@ TEST(BlasReport, ShowsRightSidesOfSolvers) {
             (std::vector<std::string>{"dgesv", "-", "300", "7", "devices", "2"}));
 }
 
+TEST(BlasReport, ShowsReusedBytes) {
+  auto kept = octave_large;
+  kept.insert(kept.rfind('}'), R"(, "reused_bytes": 5.5e7)");
+  const auto text = text_of(read_log(octave_header + kept + octave_large + octave_small));
+  EXPECT_THAT(words_of(text, "routine"), ::testing::Contains("reused"));
+  EXPECT_EQ(words_of(text, "dgemm"), (std::vector<std::string>{"dgemm", "3000", "2000", "1000", "devices", "20", "1.00",
+                                                               "240", "0.220", "0.0550", "~5.00"}));
+}
+
 TEST(BlasReport, ChoosesUnits) {
   const auto with = [](double flops, double bytes) {
     return text_of(log_of({{"dgemm", {10, 10, 10}, Place::Devices, 1, 2, flops, bytes, {}}}));
@@ -148,7 +157,7 @@ TEST(BlasReport, IsJsonInOneLine) {
   EXPECT_TRUE(json["processes"][0]["trouble"].is_null());
   ASSERT_THAT(json["calls"], SizeIs(2));
   EXPECT_EQ(json["calls"][0], nlohmann::json::parse(R"({"routine": "dsyrk", "m": null, "n": 30, "k": 20, "nrhs": null,
-    "place": "host", "calls": 1000, "seconds": 0.75, "flops": 1.9e7, "bytes": 8.4e6, "host_seconds": 0.75})"));
+    "place": "host", "calls": 1000, "seconds": 0.75, "flops": 1.9e7, "bytes": 8.4e6, "reused_bytes": 0, "host_seconds": 0.75})"));
   EXPECT_EQ(json["totals"]["host"]["calls"], 1000);
   EXPECT_EQ(json["totals"]["devices"]["flops"], 1.2e11);
   EXPECT_EQ(json["totals"]["gained_seconds"], 2.0);
