@@ -162,10 +162,11 @@ void Neighbours::serve_messages() {
 #endif
   std::unique_lock lock(mutex_);
   while (true) {
-    const auto any = [this] { return receives_ > 0 || !announced_.empty() || !messages_.empty(); };
+    const auto any = [this] { return receives_ > 0 || !announced_.empty() || !to_load_.empty() || !messages_.empty(); };
     something_to_do_.wait(lock, [&] { return ends_ || any(); });
     if (!any()) return;
     if (peers_) {
+      load(lock);
       allocate(lock);
       copy_between_gpus(lock);
     }

@@ -2,6 +2,7 @@
 #include "neighbours.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -22,15 +23,19 @@ constexpr std::size_t never = ~std::size_t{0};
 constexpr std::size_t part_for_others = 8;
 /// More bytes on their way to the GPUs of a process would not make their copies faster.
 constexpr std::size_t most_bytes_at_once = std::size_t{512} << 20;
+/// StarPU postpones prefetches while the memory of a GPU is full. After this time without progress, the process
+/// fetches a tile that others wait for, which evicts others.
+constexpr std::chrono::milliseconds patience(5);
 
 /// StarPU calls it when earlier tasks have ended. It may choose another memory node.
 using Choose = void (*)(void* argument, int* node, starpu_data_access_mode mode);
 
 /// Calls acquired(argument) when the tile is in the memory of the node, as StarPU-MPI does.
+/// @param in_turn  whether to wait for tasks on the tile that were submitted earlier
 void acquire(starpu_data_handle_t tile, int node, starpu_data_access_mode mode, int priority, Choose choose,
-             void (*acquired)(void*), void* argument) {
-  starpu_data_acquire_on_node_cb_sequential_consistency_sync_jobids(tile, node, mode, choose, acquired, argument, 1, 1,
-                                                                    nullptr, nullptr, priority);
+             void (*acquired)(void*), void* argument, bool in_turn = true) {
+  starpu_data_acquire_on_node_cb_sequential_consistency_sync_jobids(tile, node, mode, choose, acquired, argument,
+                                                                    in_turn ? 1 : 0, 1, nullptr, nullptr, priority);
 }
 
 bool is_valid(starpu_data_handle_t tile, int node) {
@@ -128,46 +133,77 @@ bool Neighbours::carry(starpu_data_handle_t tile, int rank) const {
 
 void Neighbours::send(starpu_data_handle_t tile, int to, std::int64_t tag, int priority,
                       std::atomic<std::uint64_t>& sent, std::uint64_t bytes) {
-  auto* outgoing = new Outgoing{*this, tile, to, tag, sent, bytes};  // `handle` deletes it
+  auto* outgoing = new Outgoing{*this, tile, to, tag, priority, sent, bytes};  // `handle` deletes it
   {
     const std::lock_guard lock(mutex_);
     sends_++;
   }
-  const auto written = [](void* argument, int* node, starpu_data_access_mode) {
+  const auto written = [](void* argument) {
     auto* const its = static_cast<Outgoing*>(argument);
-    *node = its->node = its->of.source(*its);
+    const std::lock_guard lock(its->of.mutex_);
+    if (its->of.to_load_.empty()) its->of.last_loaded_ = std::chrono::steady_clock::now();
+    its->of.to_load_.emplace(its->priority, its);
+    its->of.something_to_do_.notify_one();
   };
-  const auto acquired = [](void* argument) {
-    auto* const its = static_cast<Outgoing*>(argument);
-    its->of.announce(its);
-  };
-  acquire(tile, STARPU_MAIN_RAM, STARPU_R, priority, peers_ ? Choose(written) : nullptr, acquired, outgoing);
+  if (peers_) acquire(tile, STARPU_ACQUIRE_NO_NODE, STARPU_R, priority, nullptr, written, outgoing);
+  else acquire(tile, outgoing->node = STARPU_MAIN_RAM, STARPU_R, priority, nullptr, announce, outgoing);
 }
 
 int Neighbours::gpu_for(std::int64_t tag) const { return gpus_[static_cast<std::size_t>(tag) % gpus_.size()]; }
 
-int Neighbours::source(const Outgoing& tile) {
+int Neighbours::source(const Outgoing& tile) const {
   int gpu = gpu_for(tile.tag);
   if (!is_valid(tile.tile, gpu)) {
     const auto other = std::ranges::find_if(gpus_, [&](int node) { return is_valid(tile.tile, node); });
     if (other != gpus_.end()) gpu = *other;
   }
-  const auto bytes = columns_on(tile.tile, gpu).total();
-  const std::lock_guard lock(mutex_);
-  auto& held = held_[gpu];
-  if (held + bytes > most_held_) return STARPU_MAIN_RAM;
-  held += bytes;
-  return gpu;
+  const auto held = held_.find(gpu);
+  const auto bytes = (held == held_.end() ? 0 : held->second) + columns_on(tile.tile, gpu).total();
+  return bytes > most_held_ ? STARPU_MAIN_RAM : gpu;
 }
 
-void Neighbours::announce(Outgoing* tile) {
+void Neighbours::load(std::unique_lock<std::mutex>& lock) {
+  for (auto next = to_load_.begin(); next != to_load_.end();) {
+    auto* const tile = next->second;
+    const auto unlocked = [&](auto act) {  // StarPU may call back
+      lock.unlock();
+      act();
+      lock.lock();
+    };
+    const bool is_new = tile->node < 0;
+    if (is_new) {
+      tile->node = source(*tile);
+      if (tile->node != STARPU_MAIN_RAM) held_[tile->node] += columns_on(tile->tile, tile->node).total();
+    }
+    const bool is_there = tile->node == STARPU_MAIN_RAM || is_valid(tile->tile, tile->node);
+    const auto now = std::chrono::steady_clock::now();
+    if (!is_there && (next != to_load_.begin() || now - last_loaded_ < patience)) {
+      ++next;
+      if (is_new)
+        unlocked([&] {
+          starpu_data_prefetch_on_node_prio(tile->tile, static_cast<unsigned>(tile->node), 1, tile->priority);
+        });
+      continue;
+    }
+    last_loaded_ = now;
+    next = to_load_.erase(next);
+    unlocked([&] {
+      acquire(tile->tile, tile->node, STARPU_R, tile->priority, nullptr, announce, tile, false);
+      starpu_data_release_on_node(tile->tile, STARPU_ACQUIRE_NO_NODE);
+    });
+  }
+}
+
+void Neighbours::announce(void* outgoing) {
+  auto* const tile = static_cast<Outgoing*>(outgoing);
+  auto& of = tile->of;
   const auto columns = columns_on(tile->tile, tile->node);
-  const std::lock_guard lock(mutex_);
-  const auto number = announcements_++;
-  announced_.emplace(number, tile);
+  const std::lock_guard lock(of.mutex_);
+  const auto number = of.announcements_++;
+  of.announced_.emplace(number, tile);
   const Message message{Message::Kind::Announced, number, tile->tag, columns, tile->node != STARPU_MAIN_RAM, {}};
-  messages_.push_back({tile->to, message, tile->node});
-  something_to_do_.notify_one();
+  of.messages_.push_back({tile->to, message, tile->node});
+  of.something_to_do_.notify_one();
 }
 
 void Neighbours::receive(starpu_data_handle_t tile, int from, std::int64_t tag, int priority) {

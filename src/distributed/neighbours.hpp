@@ -5,6 +5,7 @@
 #include <starpu.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -27,9 +28,10 @@ namespace tessera::detail {
 /// use MPI: the owner announces a tile that is in its memory, and leaves it unchanged until the reader confirms.
 ///
 /// If the processes can read each other's GPU memory, the owner announces a tile on the GPU that has usually computed
-/// it, and the reader copies it to its own GPU. A tile in host memory is first loaded to a GPU of its owner. The owner
-/// holds only part of its GPU's memory for readers, and announces other tiles in host memory. A reader allocates memory
-/// only for a few announced tiles at a time, so tiles that wait for memory cannot block each other.
+/// it, and the reader copies it to its own GPU. A tile in host memory is first loaded to a GPU of its owner, among the
+/// prefetches of the owner's tasks and by priority. The owner holds only part of its GPU's memory for readers, and
+/// announces other tiles in host memory. A reader allocates memory only for a few announced tiles at a time, so tiles
+/// that wait for memory cannot block each other.
 class Neighbours {
  public:
   /// The minimum size of a tile that is read from memory, according to the environment [bytes].
@@ -77,9 +79,10 @@ class Neighbours {
     starpu_data_handle_t tile;
     int to;
     std::int64_t tag;
+    int priority;
     std::atomic<std::uint64_t>& sent;
     std::uint64_t bytes;
-    int node = STARPU_MAIN_RAM;  ///< the memory node that it is read from
+    int node = -1;  ///< the memory node that it is read from, once that is chosen
   };
   struct Incoming {
     Neighbours& of;
@@ -112,9 +115,12 @@ class Neighbours {
   void use_if_all_can_read(std::unique_ptr<PeerMemory> peers, MPI_Comm node);
   /// The memory node of a GPU of this process. Tiles without another reason to be on one of them are dealt over them.
   int gpu_for(std::int64_t tag) const;
-  /// The memory node that a tile is read from, once it has been written.
-  int source(const Outgoing& tile);
-  void announce(Outgoing* tile);
+  /// The memory node that a written tile is read from. @pre  mutex_ is held
+  int source(const Outgoing& tile) const;
+  /// Prefetches written tiles to GPUs, and announces those that are there. @pre  mutex_ is held, by `lock`
+  void load(std::unique_lock<std::mutex>& lock);
+  /// @param outgoing  an Outgoing that is in the memory of its node
+  static void announce(void* outgoing);
   // What has happened to an incoming tile. @pre  mutex_ is held
   void unused(Incoming* tile);  ///< tasks that used its earlier value have ended
   void announced(Incoming* tile);
@@ -146,6 +152,8 @@ class Neighbours {
   std::map<Sender, std::deque<Incoming*>> wanted_;             ///< may be overwritten here, but are not announced
   std::map<Sender, std::deque<Message>> not_wanted_;           ///< are announced, but may not be overwritten here yet
   std::multimap<int, Piece, std::greater<>> pieces_;           ///< by priority
+  std::multimap<int, Outgoing*, std::greater<>> to_load_;      ///< by priority; only if GPUs are read
+  std::chrono::steady_clock::time_point last_loaded_;          ///< when a tile last left `to_load_`
   std::multimap<int, Incoming*, std::greater<>> to_allocate_;  ///< by priority; only if GPUs are read
   std::deque<Incoming*> to_copy_;                              ///< between GPUs
   std::size_t allocated_ = 0;                                  ///< bytes of tiles that have left `to_allocate_`

@@ -4,11 +4,13 @@
 #include <starpu.h>  // STARPU_SIMGRID
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include <tessera/error.hpp>
 
 #include "blas/shapes.hpp"
+#include "common/columns.hpp"
 #include "tile/tile_grid.hpp"
 
 namespace tessera::detail {
@@ -55,13 +57,35 @@ class Common {
 
     Index height() const { return std::ssize(*rows); }
     Index width() const { return height() == 0 ? 0 : std::ssize(*columns); }
-    /// Calls visit(element) for columns [begin, end), column by column.
+    T* column(Index j) const { return data + (*columns)[static_cast<std::size_t>(j)] * ld; }
+    Index row(Index i) const { return (*rows)[static_cast<std::size_t>(i)]; }
+    /// Calls copy(element, packed element) for columns [begin, end), which are packed one after another.
+    template <typename Copy>
+    void for_each(Index begin, Index end, T* packed, Copy copy) const {
+      const Index height = this->height();
+      on_cores(begin, end, [=, this](Index j) {
+        T* const from = column(j);
+        T* const to = packed + (j - begin) * height;
+        for (Index i = 0; i < height; i++) copy(from[row(i)], to[i]);
+      });
+    }
+    /// The same elements in another dealing ← these.
+    void copy_to(const Block& other) const {
+      on_cores(0, width(), [=, this, &other](Index j) {
+        const T* const from = column(j);
+        T* const to = other.column(j);
+        for (Index i = 0; i < height(); i++) to[other.row(i)] = from[row(i)];
+      });
+    }
+
+   private:
+    /// Calls visit(j) for columns [begin, end), on several cores if they are large.
     template <typename Visit>
-    void for_each(Index begin, Index end, Visit visit) const {
-      for (Index j = begin; j < end; j++) {
-        T* const column = data + (*columns)[static_cast<std::size_t>(j)] * ld;
-        for (const Index i : *rows) visit(column[i]);
-      }
+    void on_cores(Index begin, Index end, Visit visit) const {
+      const double bytes = static_cast<double>(height()) * static_cast<double>(end - begin) * sizeof(T);
+      for_columns(end - begin, bytes, [=](Index first, Index last) {
+        for (Index j = first; j < last; j++) visit(begin + j);
+      });
     }
   };
   Block with(std::pair<int, int> other) const {
@@ -103,32 +127,36 @@ void redistribute([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] Index m, [[ma
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &size);
   const Common<T> mine(from, to, me, m, n), my_result(to, from, me, m, n);
-  std::vector<T> outgoing, incoming;
-  for (int step = 0; step < size; step++) {  // in each step, a process sends to one other and receives from one
+  mine.with(position(to, me)).copy_to(my_result.with(position(from, me)));
+  std::unique_ptr<T[]> outgoing, incoming;
+  const auto make_room = [](std::unique_ptr<T[]>& buffer, Index elements) {
+    buffer.reset();  // before the next one takes memory, too
+    buffer = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(elements));
+  };
+  for (int step = 1; step < size; step++) {  // in each step, a process sends to one other and receives from one
     const int receiver = (me + step) % size, sender = (me - step + size) % size;
     const auto sent = mine.with(position(to, receiver)), received = my_result.with(position(from, sender));
     const auto columns_at_once = [](const auto& block) {
-      return std::max<Index>(1, bytes_of_message / std::max<Index>(1, block.height() * Index{sizeof(T)}));
+      return std::clamp<Index>(bytes_of_message / std::max<Index>(1, block.height() * Index{sizeof(T)}), 1,
+                               std::max<Index>(1, block.width()));
     };
     const Index of_sent = columns_at_once(sent), of_received = columns_at_once(received);
+    make_room(outgoing, of_sent * sent.height());
+    make_room(incoming, of_received * received.height());
     for (Index k = 0; k * of_sent < sent.width() || k * of_received < received.width(); k++) {
       const auto range = [k](const auto& block, Index columns) {
         return std::pair{std::min(k * columns, block.width()), std::min((k + 1) * columns, block.width())};
       };
       const auto [s0, s1] = range(sent, of_sent);
       const auto [r0, r1] = range(received, of_received);
-      outgoing.clear();
-      outgoing.reserve(static_cast<std::size_t>((s1 - s0) * sent.height()));
-      sent.for_each(s0, s1, [&](const T& x) { outgoing.push_back(x); });
-      incoming.resize(static_cast<std::size_t>((r1 - r0) * received.height()));
-      if (step == 0) std::swap(outgoing, incoming);
-      else
-        MPI_Sendrecv(outgoing.data(), static_cast<int>(outgoing.size() * sizeof(T)), MPI_BYTE,
-                     s0 < s1 ? receiver : MPI_PROC_NULL, tag, incoming.data(),
-                     static_cast<int>(incoming.size() * sizeof(T)), MPI_BYTE, r0 < r1 ? sender : MPI_PROC_NULL, tag,
-                     comm, MPI_STATUS_IGNORE);
-      const T* next = incoming.data();
-      received.for_each(r0, r1, [&](T& x) { x = *next++; });
+      const auto bytes = [](Index columns, Index height) {
+        return static_cast<int>(columns * height * Index{sizeof(T)});
+      };
+      sent.for_each(s0, s1, outgoing.get(), [](const T& x, T& packed) { packed = x; });
+      MPI_Sendrecv(outgoing.get(), bytes(s1 - s0, sent.height()), MPI_BYTE, s0 < s1 ? receiver : MPI_PROC_NULL, tag,
+                   incoming.get(), bytes(r1 - r0, received.height()), MPI_BYTE, r0 < r1 ? sender : MPI_PROC_NULL, tag,
+                   comm, MPI_STATUS_IGNORE);
+      received.for_each(r0, r1, incoming.get(), [](T& x, const T& packed) { x = packed; });
     }
   }
 #endif

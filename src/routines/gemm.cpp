@@ -42,14 +42,17 @@ void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo
   const auto& share = MatrixAccess::grid(result).share();
   if (!share.is_distributed() || uplo) return algorithms::submit_sum(session, plan, result, region, beta, false, add);
   const auto P = first.view(), Q = second.view();
-  const auto control = share.processes->control();
-  const int gpus = session.machine().gpu_count();
+  const auto blocks = process_blocks(P, Q, result);
   // A tile that serves both as a tile of A and as a tile of B cannot be released chunk by chunk.
-  auto blocks = process_blocks(P, Q, result);
-  blocks.holds_back = blocks.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
-  algorithms::accumulate_in_chunks(session, blocks,
-                                   control.by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), add, P.nt(),
-                                   result, beta);
+  if (!blocks.holds_back || &MatrixAccess::grid(P) == &MatrixAccess::grid(Q)) {
+    auto of_process = plan;
+    if (share.p * share.q > 1) of_process.for_cores = 0;
+    return algorithms::accumulate_own(session, of_process, add, result, beta);
+  }
+  const int gpus = session.machine().gpu_count();
+  algorithms::accumulate_in_chunks(
+      session, blocks, share.processes->control().by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), add,
+      P.nt(), result, beta);
 }
 
 /// The triangle that gemmt computes; empty for gemm.

@@ -66,11 +66,13 @@ class Owners {
   /// All owners in a row or column of the grid need the same input tiles. The terms form groups of max(p, q)
   /// consecutive terms, and each of these owners starts a group at a different term. Each owner thus fetches a
   /// different tile from the host, and the others soon find it on a peer. In a triangle, any owner may need any tile,
-  /// and owners that start at the same term share the tiles fetched for it.
+  /// and owners that start at the same term share the tiles fetched for it. Processes in one row begin with the terms
+  /// whose inputs they own, while the others arrive.
   Index term(Index i, Index j, Index s, Index count) const {
     if (!exists_) return s;
-    const int owner = of(i, j);
-    const Index sharers = std::max(grid_.p, grid_.q), turn = (owner / grid_.q + owner % grid_.q) % sharers;
+    const int owner = of(i, j), in_row = processes_.p == 1 ? processes_.q : 1;
+    const Index on_gpus = std::max(grid_.p, grid_.q), sharers = on_gpus * in_row;
+    const Index turn = (owner / grid_.q + owner % grid_.q) % on_gpus * in_row + (j0_ + j) % in_row;
     const Index last_group = std::max<Index>(1, count / sharers) - 1, group = std::min(s / sharers, last_group);
     const Index first = group * sharers, few = group < last_group ? sharers : count - first;
     return first + (s - first + turn) % few;

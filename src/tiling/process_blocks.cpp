@@ -162,7 +162,8 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
   };
   const bool all_fit =
       static_cast<double>(terms) * copies(static_cast<double>(rows), static_cast<double>(columns)) <= for_copies;
-  blocks.holds_back = wanted.holds_back.value_or(!all_fit || wanted.chunk > 0 || wanted.ahead > 0);
+  const bool has_sizes = wanted.rows > 0 || wanted.columns > 0 || wanted.chunk > 0 || wanted.ahead > 0;
+  blocks.holds_back = wanted.holds_back.value_or(!all_fit || has_sizes);
   // The number of terms whose copies fit a process: those of the current chunk, and of the look-ahead.
   const double copied = for_copies / std::max(copies(b, c), 1.0),
                on_host = blocks.holds_back ? copied / static_cast<double>(blocks.ahead + 1) : limit(0);

@@ -180,6 +180,32 @@ TEST(ProductOrder, FinishesABlockBeforeTheNextBegins) {
     }
 }
 
+TEST(ProductOrder, BeginsWithTermsOfTheOwnProcess) {  // processes in a row, of which process j mod q has term j
+  for (const int q : {2, 3})
+    for (const int gpus : {1, 2}) {
+      const Index kt = 4 * q * gpus + 1;
+      const Owners owners({1, gpus}, 1, 2 * q * gpus, Part::All, 0, 1, {1, q});
+      for (Index j = 0; j < 2 * q * gpus; j++) {
+        std::set<Index> terms;
+        for (Index s = 0; s < kt; s++) terms.insert(owners.term(0, j, s, kt));
+        EXPECT_EQ(std::ssize(terms), kt);
+        for (Index s = 0; s + q * gpus < kt; s += q * gpus) EXPECT_EQ(owners.term(0, j, s, kt) % q, (j + 1) % q);
+      }
+    }
+}
+
+TEST(ProductOrder, TakesOwnTermsFirst) {
+  const auto order = [](Index group, Index terms, auto owned) {
+    const algorithms::OwnTermsFirst term(group, terms, owned);
+    std::vector<Index> all;
+    for (Index s = 0; s < terms; s++) all.push_back(term(s));
+    return all;
+  };
+  EXPECT_EQ(order(2, 5, [](Index k) { return k % 2; }), (std::vector<Index>{1, 0, 3, 2, 4}));
+  EXPECT_EQ(order(3, 4, [](Index k) { return k == 2 ? 5 : 4; }), (std::vector<Index>{2, 0, 1, 3}));
+  EXPECT_EQ(order(4, 2, [](Index) { return 1; }), (std::vector<Index>{0, 1}));
+}
+
 TEST(ProductOrder, GrowsAllTilesOfABlockTogether) {
   constexpr Index mt = 3, nt = 2, kt = 5;
   const auto steps = product_order(mt, nt, Part::All, kt, {}, {});

@@ -77,6 +77,7 @@ TEST(ProcessBlocks,
   EXPECT_EQ(choose_process_blocks(processes, product).chunk, 30);
   EXPECT_TRUE(choose_process_blocks(processes, product, {.ahead = 2}).holds_back);
   EXPECT_TRUE(choose_process_blocks(processes, product, {.chunk = 2}).holds_back);
+  EXPECT_TRUE(choose_process_blocks(processes, product, {.rows = 2}).holds_back);
   EXPECT_FALSE(choose_process_blocks(processes, product, {.chunk = 2, .holds_back = false}).holds_back);
   processes.host_memory--;
   EXPECT_TRUE(choose_process_blocks(processes, product).holds_back);

@@ -27,21 +27,16 @@ using namespace tessera;
 using namespace tessera::hpl;
 using tools::BadArgument;
 
-/// The grids of the file, each of which must be the one that this program can have.
+/// The grids of the file, each of which must have all processes.
 std::vector<ProcessGrid> grids_of(const Options& options) {
   std::ifstream file(options.file);
   auto grids = read_grids(file, options.file);
   const int processes = detail::launched_ranks();
-  for (const auto& [p, q] : grids) {
-    if (p != 1)
+  for (const auto& [p, q] : grids)
+    if (Index{p} * q != processes)
       throw BadArgument(
-          fmt::format("{}, line 11, P: {} is not possible, because each panel is in one process; use P = 1 "
-                      "and Q = {}",
-                      options.file, p, p * q));
-    if (q != processes)
-      throw BadArgument(fmt::format("{}, line 12, Q: {} processes are needed, but {} are started: mpirun -n {}",
-                                    options.file, q, processes, q));
-  }
+          fmt::format("{}, line 11 and 12: P = {} and Q = {} need {} processes, but {} are started: mpirun -n {}",
+                      options.file, p, q, Index{p} * q, processes, Index{p} * q));
   return grids;
 }
 
@@ -127,7 +122,7 @@ int run(int argc, char** argv) {
   tools::yield_when_idle();
   auto runtime = options->runtime;
   runtime.tile = 0;
-  const Grid grid(1, grids.front().q, MPI_COMM_WORLD, runtime);
+  const Grid grid(1, detail::launched_ranks(), MPI_COMM_WORLD, runtime);  // each panel is in one process
   std::optional<Output> output;
   std::optional<Report> report;
   if (grid.rank() == 0) {
@@ -139,7 +134,7 @@ int run(int argc, char** argv) {
   for (const auto& [p, q] : grids)
     for (const Index n : input.sizes)
       for (const Index nb : input.panel_sizes) {
-        Solved solved{.n = n, .asked = nb, .panel = width_for(n, nb, q), .p = p, .q = q};
+        Solved solved{.n = n, .asked = nb, .panel = width_for(n, nb, grid.q()), .p = p, .q = q};
         System system(grid, n, solved.panel);
         MPI_Barrier(MPI_COMM_WORLD);
         const double begin = MPI_Wtime();

@@ -112,7 +112,11 @@ void print_distributed(const std::vector<PlannedDistributedProduct>& plans) {
     fmt::print("  chunks            d = {} terms, {} in each block\n", blocks.chunk, blocks.chunks);
     if (blocks.holds_back)
       fmt::print("  look-ahead        l = {} chunk{}\n", blocks.ahead, blocks.ahead == 1 ? "" : "s");
-    else fmt::print("  look-ahead        none: the copies of all inputs fit into the memory of the host\n");
+    else
+      fmt::print(
+          "  look-ahead        none: the copies of all inputs fit into the memory of the host, so they are not held "
+          "back, "
+          "and each process computes its part of C like a product of its own\n");
     fmt::print("  network           {:.4g} GB received by each process\n", loads.received * 1e-9);
     if (processes.gpus > 0)
       fmt::print(

@@ -45,7 +45,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.add_option("--routine", options.routines, names + " (gemm)")->delimiter(',')->type_name("NAME");
   app.add_option("--type", options.types, "s, d, c, z (d)")->delimiter(',')->type_name("T");
   app.add_option("--size", options.sizes, "order of the matrices (1000)")->delimiter(',')->type_name("N");
-  app.add_option("--tile", options.tile, "order of a tile (256)")->type_name("N");
+  app.add_option("--tile", options.tile, "order of a tile (256; with GPUs, 2048)")->type_name("N");
   app.add_option("--repeat", options.repeat, "measured calls, after an unmeasured one (3)")->type_name("N");
   app.add_flag("--check", options.check, "check the results; exit with 1 if a result is wrong");
   app.add_flag("--numa-as-gpu", options.numa_as_gpu,
@@ -79,7 +79,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   if (!block.empty()) std::tie(blocks.rows, blocks.columns) = parse_pair("--block", block);
   if (early || late) blocks.holds_back = late;
   options.control.by_columns = !gpu_grid;
-  require_at_least_1("--tile", options.tile);
+  if (app.count("--tile") > 0) require_at_least_1("--tile", options.tile);
   require_at_least_1("--repeat", options.repeat);
   if (app.count("--chunk") > 0) require_at_least_1("--chunk", blocks.chunk);
   if (app.count("--look-ahead") > 0) require_at_least_1("--look-ahead", blocks.ahead);

@@ -16,7 +16,7 @@ struct Options {
   int p = 0, q = 0;  ///< the grid of processes
   std::vector<std::string> routines = {"gemm"}, types = {"d"};
   std::vector<Index> sizes = {1000};
-  Index tile = 256;
+  Index tile = 0;  ///< 0: chosen for the devices
   int repeat = 3;
   bool check = false;
   bool numa_as_gpu = false;        ///< whether only workers compute whose memory differs from the one that MPI sends
