@@ -35,6 +35,13 @@ struct Laswp {
     });
   }
 #endif
+#ifdef TESSERA_WITH_OPENCL
+  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+    run(buffers, args, [&](const TileStack<T>& B, int first, const int* pivots, int count) {
+      on.move_rows(B, first, pivots, count, args.backwards);
+    });
+  }
+#endif
 };
 
 template <Scalar T>
@@ -77,6 +84,13 @@ struct PanelSolve {
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     run(on, buffers, args, [&](Uplo uplo, Op op, Diag diag, int n, int nrhs, const T* A, int lda, T* B, int ldb) {
       check("trsm", device::trsm<T>(on.handle, Side::Left, uplo, op, diag, n, nrhs, T(1), A, lda, B, ldb));
+    });
+  }
+#endif
+#ifdef TESSERA_WITH_OPENCL
+  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+    run(on, buffers, args, [&](Uplo uplo, Op op, Diag diag, int n, int nrhs, const T* A, int lda, T* B, int ldb) {
+      solve<T>(on, solve_args<T>(args.work, uplo, op, diag, false), {A, n, n, lda}, {B, n, nrhs, ldb});
     });
   }
 #endif

@@ -3,13 +3,16 @@
 
 #include <starpu.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "common/failure.hpp"
 #include "opencl_workers.hpp"
+#include "row_moves.hpp"
 #include "tile.hpp"
+#include "tile_stack.hpp"
 
 namespace tessera::codelets {
 
@@ -20,7 +23,7 @@ inline void check(const char* operation, clblast::StatusCode status) {
 }
 inline void check_opencl(const char* operation, cl_int status) {
   if (status != CL_SUCCESS)
-    report_failure(std::string(operation) + " on an OpenCL device: OpenCL's error " + std::to_string(status));
+    report_failure(operation + (" on an OpenCL device: OpenCL's error " + std::to_string(status)));
 }
 
 /// The tiles of a task on an OpenCL device. Kernels calculate with addresses of elements, but OpenCL has buffers and
@@ -60,7 +63,7 @@ struct OnOpenCl {
   const OpenClTiles& tiles;
   const opencl::Worker& worker = opencl::local_worker();
 
-  template <Scalar T>
+  template <typename T>
   opencl::Place place(const T* address, int ld) const {
     return tiles.place(address, ld);
   }
@@ -129,6 +132,27 @@ struct OnOpenCl {
   template <Scalar T>
   void add(const opencl::PartOf& part, const opencl::Place& D, T beta, T* C, int ldc) const {
     check_opencl("add", kernels<T>().add(worker.queue, part, D, beta, place(C, ldc)));
+  }
+  /// Exchanges rows of B by the pivots of a PivotTile; in reverse order if `backwards`.
+  template <Scalar T>
+  void move_rows(const TileStack<T>& B, int first, const int* pivots, int count, bool backwards) const {
+    const int batches = PivotTile::batches(count), most = PivotTile::capacity(std::min(count, PivotTile::batch));
+    auto* const W = worker.workspace(static_cast<std::size_t>(most) * static_cast<std::size_t>(B.n()) * sizeof(T));
+    if (W == nullptr) return check_opencl("laswp", CL_MEM_OBJECT_ALLOCATION_FAILURE);
+    for (int b = 0; b < batches; b++) {
+      const auto moves = PivotTile::moves(pivots, count, backwards ? batches - 1 - b : b);
+      for (const bool to_tile : {false, true})
+        for (int i = 0; i < B.count(); i++) {
+          const auto& [data, m, n, ld] = B.tile(i);
+          const opencl::RowsOf rows{place(moves.count, 1),
+                                    place(to_tile != backwards ? moves.destination : moves.source, 1),
+                                    most,
+                                    i * B.tile_m() - first,
+                                    m,
+                                    n};
+          check_opencl("laswp", kernels<T>().move_rows(worker.queue, rows, to_tile, W, place(data, ld)));
+        }
+    }
   }
   /// Workspace: a square of order `opencl::leaf`.
   opencl::Place square() const { return {worker.square.get(), 0, opencl::leaf}; }

@@ -109,6 +109,20 @@ __kernel void add(int m, int n, int part, int first, int real_diagonal, REAL re,
   *c = is_real ? real_part(x) : x;
 }
 
+// Rows of a tile of B, which has the rows [begin, begin + m), to or from W: for each move, row rows[move] ↔ row `move` of
+// W. `moves` contains the number of moves and the rows, at these elements. A work item handles a move and a column.
+__kernel void move_rows(int to_tile, const __global int* moves, ulong count_at, ulong rows_at, int begin, int m, int n,
+                        __global Number* W, int ldw, __global Number* B, ulong offset, int ld) {
+  const int move = get_global_id(0), j = get_global_id(1);
+  if (j >= n || move >= moves[count_at]) return;
+  const int row = moves[rows_at + move] - begin;
+  if (row < 0 || row >= m) return;
+  __global Number* const b = B + offset + row + (ulong)j * (ulong)ld;
+  __global Number* const w = W + move + (ulong)j * (ulong)ldw;
+  if (to_tile) *b = *w;
+  else *w = *b;
+}
+
 // The diagonal of C ← its real part.
 __kernel void real_diagonal(int n, __global Number* C, ulong offset, int ld) {
   const int j = get_global_id(0);

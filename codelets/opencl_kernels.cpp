@@ -82,7 +82,8 @@ cl_ulong offset(const Place& place) { return place.offset; }
 template <Scalar T>
 Kernels<T>::Kernels(cl_context context, cl_device_id device)
     : program_(build(context, device, macros<T>())), scale_(kernel(program_, "scale")), add_(kernel(program_, "add")),
-      real_diagonal_(kernel(program_, "real_diagonal")), apply_triangle_(kernel(program_, "apply_triangle")) {}
+      real_diagonal_(kernel(program_, "real_diagonal")), apply_triangle_(kernel(program_, "apply_triangle")),
+      move_rows_(kernel(program_, "move_rows")) {}
 
 template <Scalar T>
 cl_int Kernels<T>::scale(cl_command_queue queue, const PartOf& part, T beta, const Place& C) const {
@@ -120,6 +121,15 @@ cl_int Kernels<T>::apply(cl_command_queue queue, const TriangleOf& triangle, T a
   if (status != CL_SUCCESS) return status;
   const std::size_t group = largest_triangle, size = group * ((count + columns<T> - 1) / columns<T>);
   return clEnqueueNDRangeKernel(queue, apply_triangle_.get(), 1, nullptr, &size, &group, 0, nullptr, nullptr);
+}
+
+template <Scalar T>
+cl_int Kernels<T>::move_rows(cl_command_queue queue, const RowsOf& rows, bool to_tile, cl_mem W, const Place& B) const {
+  const auto& [count, indices, most, begin, m, n] = rows;
+  if (m == 0 || n == 0) return CL_SUCCESS;
+  const auto status = set_arguments(move_rows_, flag(to_tile), count.buffer, offset(count), offset(indices), begin, m,
+                                    n, W, most, B.buffer, offset(B), stride(B));
+  return status != CL_SUCCESS ? status : run(queue, move_rows_, most, n);
 }
 
 template <Scalar T>

@@ -30,6 +30,14 @@ struct TriangleOf {
   int order() const { return side == Side::Left ? m : n; }
 };
 
+/// Rows of a column of tiles that move. Their number and their indices are in a buffer of the device.
+struct RowsOf {
+  Place count, rows;  ///< of type int
+  int most;           ///< the largest number of rows
+  int begin;          ///< the index of the tile's first row
+  int m, n;           ///< size of the tile
+};
+
 /// The largest order of a triangle for `Kernels::apply`. A larger value means fewer products per tile, but more work
 /// for this kernel, which is slower than a product.
 inline constexpr int largest_triangle = 128;
@@ -49,12 +57,14 @@ class Kernels {
   /// B ← α op(A) B or α B op(A), or with the inverse of A
   /// @pre  the order of the triangle is at most `largest_triangle`
   cl_int apply(cl_command_queue queue, const TriangleOf& triangle, T alpha, const Place& A, const Place& B) const;
+  /// Copies rows of the tile B to workspace W, whose leading dimension is `rows.most`, or back.
+  cl_int move_rows(cl_command_queue queue, const RowsOf& rows, bool to_tile, cl_mem W, const Place& B) const;
   /// The imaginary parts of the diagonal of a matrix of order n ← 0
   cl_int clear_imaginary_diagonal(cl_command_queue queue, int n, const Place& C) const;
 
  private:
   Program program_;
-  Kernel scale_, add_, real_diagonal_, apply_triangle_;
+  Kernel scale_, add_, real_diagonal_, apply_triangle_, move_rows_;
 };
 
 }  // namespace tessera::opencl

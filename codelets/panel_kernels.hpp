@@ -10,6 +10,7 @@
 #include "host_lapack.hpp"
 #include "kernel.hpp"
 #include "not_finite.hpp"
+#include "opencl_triangle.hpp"
 #include "panel_factorization.hpp"
 #include "row_moves.hpp"
 #include "tile_stack.hpp"
@@ -32,6 +33,20 @@ void exchange_rows(const TileStack<T>& B, int first, const int* pivots, int coun
       const int k = step > 0 ? i : count - 1 - i;
       std::swap(B.at(first + k, j), B.at(first + pivots[k] - 1, j));
     }
+}
+
+/// B ← op(A)⁻¹ B as the kernels for trsm take it.
+template <Scalar T>
+TriangularArgs solve_args(const Work& work, Uplo uplo, Op op, Diag diag, bool blocked) {
+  return {.work = work,
+          .side = Side::Left,
+          .uplo = uplo,
+          .op = op,
+          .diag = diag,
+          .alpha = T(1),
+          .blocked = blocked,
+          .sum = nullptr,
+          .spreads = true};
 }
 
 #ifdef TESSERA_WITH_CUDA
@@ -207,20 +222,23 @@ struct PanelUpdate {
   /// B ← L⁻¹ B
   static void solve(const OnDevice& on, void* buffers[], const Args& args, const Inverses& inverses,
                     const Tile<const T>& L, const Tile<T>& B) {
-    const TriangularArgs triangular{.work = args.work,
-                                    .side = Side::Left,
-                                    .uplo = Uplo::Lower,
-                                    .op = Op::NoTrans,
-                                    .diag = Diag::Unit,
-                                    .alpha = T(1),
-                                    .blocked = args.blocked,
-                                    .sum = nullptr,
-                                    .spreads = true};
+    const auto triangle = solve_args<T>(args.work, Uplo::Lower, Op::NoTrans, Diag::Unit, args.blocked);
     if (args.blocked &&
-        TriangularBlocks<T>(triangular, L, B).solve_by(tile<const T>(buffers[2 * args.tiles + 1]), inverses))
+        TriangularBlocks<T>(triangle, L, B).solve_by(tile<const T>(buffers[2 * args.tiles + 1]), inverses))
       return;
     check("trsm", device::trsm<T>(on.handle, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, B.m, B.n, T(1), L.data,
                                   L.ld, B.data, B.ld));
+  }
+#endif
+
+#ifdef TESSERA_WITH_OPENCL
+  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+    const Panels p(buffers, args);
+    on.move_rows(p.B, p.first, p.pivots, p.order, false);
+    const auto L = p.L();
+    codelets::solve<T>(on, solve_args<T>(args.work, Uplo::Lower, Op::NoTrans, Diag::Unit, false),
+                       {L.data, p.order, p.order, L.ld}, p.U());
+    subtract(on, p);
   }
 #endif
 };

@@ -10,6 +10,7 @@
 #include "common/no_signals.hpp"
 #include "cuda_resources.hpp"
 #include "gpu.hpp"
+#include "panels_on_cores.hpp"
 
 namespace tessera::gpu {
 
@@ -146,6 +147,8 @@ bool can_pin() {
 }
 
 bool factorizes_beside_products() { return codelets::can_factorize_beside_updates(); }
+
+double panel_rate_of_cores() { return 0; }
 
 PinnedMemory::PinnedMemory(void* data, std::size_t bytes) : data_(data) {
   const detail::NoSignals in_threads_of_the_driver;  // this may be the first use of CUDA

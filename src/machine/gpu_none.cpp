@@ -2,6 +2,7 @@
 #include <tessera/error.hpp>
 
 #include "gpu.hpp"
+#include "panels_on_cores.hpp"
 
 namespace tessera::gpu {
 
@@ -36,5 +37,7 @@ std::vector<double> column_seconds(int /*device*/, const std::vector<std::size_t
 }
 
 bool factorizes_beside_products() { return false; }
+
+double panel_rate_of_cores() { return 0; }
 
 }  // namespace tessera::gpu

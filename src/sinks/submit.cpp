@@ -8,6 +8,7 @@
 #include <tessera/sched.h>
 
 #include "common/failure.hpp"
+#include "machine/panels_on_cores.hpp"
 #include "memory/allocation_size.hpp"
 #include "memory/tile_interface.hpp"
 #include "owning_worker.hpp"
@@ -145,7 +146,9 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   task->epilogue_callback_arg = &end;
   task->priority = priority;
   const auto& machine = session_.machine();
-  const auto gpus = kinds_of_gpus(codelet, machine);
+  const bool on_cores = gpu::panel_rate_of_cores() > 0 && static_cast<const codelets::Work*>(args)->columns > 0;
+  const auto gpus = on_cores ? 0 : kinds_of_gpus(codelet, machine);
+  if (on_cores) task->where = STARPU_CPU;
   // A StarPU started by the program may have workers of both kinds. Tessera does not use the OpenCL ones then.
   if (!machine.has_opencl() && starpu_opencl_worker_get_count() > 0) task->where = STARPU_CPU | STARPU_CUDA;
   if (owner >= 0 && gpus != 0) {

@@ -7,6 +7,7 @@
 #include "common/variables.hpp"
 #include "core_share.hpp"
 #include "gpu_costs.hpp"
+#include "machine/panels_on_cores.hpp"
 #include "planning.hpp"
 #include "region.hpp"
 #include "split.hpp"
@@ -85,7 +86,7 @@ Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtent
   plan.together = 1;
   plan.gpus = gpus;
   if (!machine.has_owners()) return plan;
-  // OpenCL devices have no operations on panels. If there are no CUDA GPUs, cores execute all tasks.
+  // OpenCL devices cannot factorize panels. If there are no CUDA GPUs, cores do, and the devices update the others.
   if (gpus == 0) gpus = machine.has_cuda() ? machine.cuda_gpus : machine.gpu_count();
   plan.grid = {1, gpus};
   const double room = most_of_memory * machine.gpu_memory * gpus;
@@ -95,10 +96,17 @@ Plan plan_panels(const Machine& machine, char type, Index m, Index n, TileExtent
   return plan;
 }
 
+/// The rate at which cores factorize panels that GPUs update [flop/s]; 0: GPUs factorize panels, or the rate is
+/// unknown.
+static double panel_rate_of_cores(const Machine& machine, const MachineModel& model) {
+  if (model.gpus == 0 || model.rates.gpu.empty() || model.rates.cpu.empty() || model.rates.others <= 0) return 0;
+  return machine.has_cuda() ? gpu::panel_rate_of_cores() : model.rates.cpu.best_rate();
+}
+
 Plan plan_lu(const Machine& machine, char type, Index m, Index n, int gpus) {
   auto model = machine_model(machine, type);
   if (gpus > 0) model.gpus = gpus;
-  const auto chosen = choose_lu_panel(model, m, std::min(m, n), machine.tile);
+  const auto chosen = choose_lu_panel(model, m, std::min(m, n), machine.tile, panel_rate_of_cores(machine, model));
   require_room(machine, 2 * model.bytes(m, std::min(chosen.n, n)));  // one panel updates another
   auto plan = with_choice(plan_panels(machine, type, m, n, {chosen.m, chosen.n, chosen.k}, gpus), chosen);
   // Out of core, all rows of a panel become final at the same time.

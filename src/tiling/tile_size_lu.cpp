@@ -21,9 +21,17 @@ constexpr Index most_rows_on_gpus = 4096, least_rows_on_gpus = 2048, tiles_below
 /// Widths on CPUs, where one core factorizes a panel.
 constexpr Index widest_on_cpus = 128, narrowest_on_cpus = 32, for_each_core = 16;
 
-Index width_for(const MachineModel& machine, Index order) {
+/// The widest panels with which cores need at most half the time for all panels that GPUs need for all updates: n² w /
+/// 2 flops beside 2 n³ / 3.
+double widest_of_cores(const MachineModel& machine, Index order, double panel_rate) {
+  const double updates = machine.gpus * machine.rates.others * machine.rates.gpu.best_rate();
+  return 2.0 / 3 * static_cast<double>(order) * panel_rate / updates;
+}
+
+Index width_for(const MachineModel& machine, Index order, double panel_rate) {
   const bool on_gpus = machine.gpus > 0;
-  const Index wanted = on_gpus ? order / (for_each_gpu * machine.gpus) : order / for_each_core;
+  Index wanted = on_gpus ? order / (for_each_gpu * machine.gpus) : order / for_each_core;
+  if (panel_rate > 0) wanted = std::min(wanted, static_cast<Index>(widest_of_cores(machine, order, panel_rate)));
   Index width = on_gpus ? narrowest_on_gpus : narrowest_on_cpus;
   while (2 * width <= std::min(wanted, on_gpus ? widest_on_gpus : widest_on_cpus)) width *= 2;
   return width;
@@ -42,8 +50,8 @@ bool panel_fits(const MachineModel& machine, Index rows, Index width) {
   return in_memory && rows <= most_panel_elements / width;
 }
 
-ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order, Index fixed) {
-  Index width = fixed > 0 ? fixed : width_for(machine, order);
+ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order, Index fixed, double panel_rate) {
+  Index width = fixed > 0 ? fixed : width_for(machine, order, panel_rate);
   while (fixed == 0 && width > 1 && !panel_fits(machine, rows, width)) width /= 2;
   ChosenTiles chosen;
   chosen.n = chosen.k = width;

@@ -14,6 +14,7 @@
 #include "support/operands.hpp"
 #include "support/random_vector.hpp"
 #include "support/refused.hpp"
+#include "support/tasks_of.hpp"
 #include "support/tiled.hpp"
 
 namespace tessera::test {
@@ -228,6 +229,27 @@ TEST(OpenCl, FactorizationNeedsACpuWorker) {
   const Runtime runtime;
   EXPECT_EQ(error_of(factorize), "");
   for (Index i = 0; i < n; i++) ASSERT_EQ(A(i, i), 2);
+}
+
+TEST(OpenCl, DevicesUpdateThePanelsThatACoreFactorizes) {
+  RuntimeOptions options;
+  options.cpus = 1;
+  const Runtime runtime(options);
+  constexpr Index n = 300, panel = 32, panels = 10;
+  auto A = random_matrix<double>(3, n, n);
+  HostMatrix<double> x(n, 1);  // the sums of the rows, so that the solution has ones only
+  for (Index i = 0; i < n; i++) {
+    x(i, 0) = 0;
+    for (Index j = 0; j < n; j++) x(i, 0) += A(i, j);
+  }
+  TasksOf core(STARPU_CPU_WORKER), devices(STARPU_OPENCL_WORKER);
+  {
+    const Matrix<double> a(A.data(), n, n, A.ld(), {4 * panel, panel}), b(x.data(), n, 1, x.ld(), {4 * panel, 1});
+    EXPECT_EQ(gesv(a, b).info.wait(), 0);
+  }
+  EXPECT_EQ(core.count(), panels + 1);  // the last task reads the info
+  EXPECT_GT(devices.count(), panels * (panels - 1) / 2);
+  for (Index i = 0; i < n; i++) ASSERT_NEAR(x(i, 0), 1, 1e-8) << i;
 }
 
 TEST(OpenCl, RatesAreMeasured) {

@@ -355,6 +355,17 @@ TEST(GpuTiles, OfPanelsGiveEveryGpuOne) {
     }
 }
 
+TEST(GpuTiles, PanelsOfSlowCoresAreNarrow) {
+  const auto width = [](double panel_rate) {
+    return detail::choose_lu_panel(gpu_machine(1), 32768, 32768, 0, panel_rate).n;
+  };
+  const double best = gpu_machine(1).rates.gpu.best_rate();
+  EXPECT_EQ(width(best), width(0));
+  // The widest panels that take half the time of the updates have 32768 / 45 = 728 columns.
+  EXPECT_EQ(width(best / 30), 512);
+  EXPECT_EQ(width(best / 1000), 256) << "the narrowest";
+}
+
 TEST(GpuTiles, OfFactorizationsFitTheMemory) {
   for (const double memory : {0.2e9, 1e9, 16e9})
     for (const Index n : {4096, 16384, 65536}) {

@@ -94,21 +94,25 @@ def solves():
 
 
 def hpl():
-    """HPL's rate, with the factorization without pivoting. The solve is left out: n² of n³ operations."""
+    """HPL's rate, with the factorization without and with pivoting. The solve is left out: n² of n³ operations. With
+    pivoting, the cores factorize the panels."""
     sizes = paper.sizes([4096], [8192, 16384, 32768, 49152, 81920], [8192 * i for i in range(1, 11)])
     gpus = paper.sizes([6], [1, 2, 4, 6], [1, 2, 3, 4, 5, 6])
-    for tile in paper.sizes([None], [None, 2048], [None, 1024, 2048, 4096]):
-        seconds = {(r["n"], r["gpus"]): r["median_s"] for r in paper.simulate(
-            PLATFORM, routine="getrf_nopiv", size=sizes, gpus=gpus, **({"tile": tile} if tile else {}))}
+    for routine, how, cpus, some in (("getrf_nopiv", "without pivoting", 0, [None, 2048]),
+                                     ("getrf", "with pivoting", 1, [None, 512, 1024])):
+        for tile in paper.sizes([None], some, [None, 512, 1024, 2048, 4096]):
+            seconds = {(r["n"], r["gpus"]): r["median_s"] for r in paper.simulate(
+                PLATFORM, routine=routine, size=sizes, gpus=gpus, cpus=cpus, **({"tile": tile} if tile else {}))}
 
-        def cell(n, g):
-            rate = 1e-12 * (2 * n ** 3 / 3 + 1.5 * n ** 2) / seconds[n, g]
-            return f"{rate:.3f}, {100 * rate / g / KERNEL:.0f} %"
+            def cell(n, g):
+                rate = 1e-12 * (2 * n ** 3 / 3 + 1.5 * n ** 2) / seconds[n, g]
+                return f"{rate:.3f}, {100 * rate / g / KERNEL:.0f} %"
 
-        what = f"tiles of {tile}" if tile else "chosen tiles"
-        paper.table(f"hpl-{tile or 'chosen'}",
-                    f"HPL's rate without pivoting [TFLOP/s], and share of the kernel's rate, {what} (simulated)",
-                    ["n"] + [f"{g} GPU{'s' if g > 1 else ''}" for g in gpus], [[n] + [cell(n, g) for g in gpus] for n in sizes])
+            what = f"{'tiles' if cpus == 0 else 'panels'} of {tile}" if tile else "chosen by the library"
+            paper.table(f"{routine}-{tile or 'chosen'}",
+                        f"HPL's rate {how} [TFLOP/s], and share of the kernel's rate, {what} (simulated)",
+                        ["n"] + [f"{g} GPU{'s' if g > 1 else ''}" for g in gpus],
+                        [[n] + [cell(n, g) for g in gpus] for n in sizes])
 
 
 paper.do((simulated_edges, inverses, solves, hpl), (measured_edges,))

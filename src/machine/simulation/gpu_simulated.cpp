@@ -3,6 +3,7 @@
 
 #include "common/of_type.hpp"
 #include "machine.hpp"
+#include "machine/panels_on_cores.hpp"
 
 /// The GPUs of a described machine.
 namespace tessera::gpu {
@@ -64,6 +65,8 @@ bool factorizes_beside_products() {
   const auto& machine = described_machine();
   return machine.gpu_count() > 0 && machine.kind_of(0).panels && machine.kind_of(0).panels->beside;
 }
+
+double panel_rate_of_cores() { return described_machine().panel_rate; }
 
 double kernel_seconds(char type, int device, int n) {
   const auto& kind = described_machine().kind_of(device);

@@ -94,7 +94,8 @@ struct Network {
 struct Machine {
   std::string name;
   int cores = 0;
-  double core_rate = 0;                                    ///< double precision [flop/s]
+  double core_rate = 0;   ///< double precision [flop/s]
+  double panel_rate = 0;  ///< of all cores together in a panel of LU [flop/s]; 0: GPUs factorize panels
   std::map<std::string, detail::CostCurve> core_codelets;  ///< like `GpuKind::codelets`, for one core
   std::vector<GpuKind> kinds;
   std::vector<Gpu> gpus;

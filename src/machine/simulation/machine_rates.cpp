@@ -13,17 +13,18 @@ namespace {
 
 using simulation::described_machine;
 
-/// A core is twice as fast in single precision. A complex flop takes as long as a real one.
-double core_seconds(char type, double flops) {
+/// Cores are twice as fast in single precision. A complex flop takes as long as a real one.
+/// @param rate  in double precision
+double core_seconds(char type, double flops, double rate) {
   const bool single = type == 's' || type == 'c';
-  return flops / (described_machine().core_rate * (single ? 2 : 1));
+  return flops / (rate * (single ? 2 : 1));
 }
 
 template <Scalar T>
 MachineRates describe(const Machine& machine) {
   const double flops = flops_per_multiply_add<T> * 256 * 256 * 256;
   MachineRates rates;
-  rates.cpu = CostCurve({{flops, core_seconds(type_letter<T>, flops)}});
+  rates.cpu = CostCurve({{flops, core_seconds(type_letter<T>, flops, described_machine().core_rate)}});
   if (machine.gpu_count() == 0) return rates;
   const int first = machine.gpus.front();
   const auto& kind = described_machine().kind_of(first);
@@ -73,8 +74,12 @@ int granted_cores() { return -1; }
 void finish_measuring() {}
 
 double expected_seconds(const char* operation, const codelets::Work& work, int worker) {
-  if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) return core_seconds(work.type, work.flops);
-  return described_machine().kind_of(starpu_worker_get_devid(worker)).task_seconds(operation, work);
+  const auto& machine = described_machine();
+  if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) {
+    const bool by_all_cores = work.columns > 0 && machine.panel_rate > 0;
+    return core_seconds(work.type, work.flops, by_all_cores ? machine.panel_rate : machine.core_rate);
+  }
+  return machine.kind_of(starpu_worker_get_devid(worker)).task_seconds(operation, work);
 }
 
 }  // namespace tessera::detail

@@ -280,9 +280,10 @@ Machine read_machine(const std::filesystem::path& path) {
   Machine machine;
   machine.name = path.stem().string();
   const auto cpu = root["cpu"];
-  cpu.only({"cores", "core_gflops", "codelets_ms"});
+  cpu.only({"cores", "core_gflops", "panel_gflops", "codelets_ms"});
   machine.cores = cpu["cores"].whole(1, STARPU_MAXCPUS);
   machine.core_rate = 1e9 * cpu["core_gflops"].positive();
+  if (cpu.has("panel_gflops")) machine.panel_rate = 1e9 * cpu["panel_gflops"].positive();
   machine.core_codelets = read_codelets(cpu);
   for (const auto& [name, kind] : root["kinds"].members()) machine.kinds.push_back(read_kind(name, kind));
   const auto gpus = root["gpus"].items();

@@ -92,6 +92,8 @@ void add_options(CLI::App& app, Options& options, Typed& typed) {
 std::string why_not_simulated(const bench::Routine& routine, const Options& options) {
   if (!routine.can_be_simulated()) return "cannot be simulated: no machine says how long its tile operations take";
   if (!routine.factorizes_panels()) return "";
+  if (options.machine.panel_rate > 0 && routine.has_panels_for_cores())
+    return options.cpus == 0 ? "cannot be simulated without CPU workers, which factorize panels" : "";
   for (int gpu = 0; gpu < std::ranges::max(options.gpus); gpu++)
     if (const auto& kind = options.machine.kind_of(gpu); !kind.panels)
       return "cannot be simulated on " + options.machine.name + ", whose description has no panels_us for " + kind.name;
@@ -181,8 +183,8 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
       throw BadArgument("--gpus", std::to_string(gpus), fmt::format("exceeds the {} GPUs of {}", most, typed.platform));
   if (*options.memory == bench::Memory::Device && std::ranges::find(options.gpus, 0) != options.gpus.end())
     throw BadArgument("--memory", "device", "needs a GPU, but --gpus is 0");
-  keep_what_can_be_simulated(typed.problem.routines, options);
   options.cpus = typed.runtime.cpus, options.tile = typed.runtime.tile;
+  keep_what_can_be_simulated(typed.problem.routines, options);
   if (options.sweep) require_plain_sweep(app, options);
   if (options.cpus > options.machine.cores)
     throw BadArgument("--cpus", std::to_string(options.cpus),

@@ -28,6 +28,7 @@ class Lu final : public Routine {
   Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = true}; }
   bool can_be_spread() const override { return !solves_; }
   bool factorizes_panels() const override { return true; }
+  bool has_panels_for_cores() const override { return true; }
 
   double flops(const Problem& p) const override {
     const auto n = static_cast<double>(p.n), k = static_cast<double>(std::min(rows(p), p.n)),

@@ -60,6 +60,8 @@ class Routine {
   virtual bool can_be_simulated() const { return true; }
   /// Whether it factorizes panels of full height. Described machines may lack the times of these.
   virtual bool factorizes_panels() const { return false; }
+  /// Whether cores can factorize its panels while devices update others.
+  virtual bool has_panels_for_cores() const { return false; }
 
   /// Like blas::flops, but 0 if α = 0.
   virtual double flops(const Problem& problem) const = 0;

@@ -170,6 +170,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"/cpu/cores", "2.5", "cpu.cores is 2.5", "must be a whole number"},
         Mistake{"/cpu/cores", "100000", "cpu.cores is 100000", "must be a whole number"},
         Mistake{"/cpu/core_gflops", "\"fast\"", "cpu.core_gflops is \"fast\"", "must be a number above 0"},
+        Mistake{"/cpu/panel_gflops", "0", "cpu.panel_gflops is 0", "must be a number above 0"},
         Mistake{"/cpu/sockets", "2", "cpu.sockets is not a field", "cores, core_gflops"},
         Mistake{"/kinds", "[]", "kinds is []", "must be an object"},
         Mistake{"/kinds/<x>", "{}", "kinds.<x> is {}", "must be under a name made of letters"},

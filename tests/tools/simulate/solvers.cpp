@@ -88,6 +88,26 @@ TEST(SimulatedLu, SolvesAfterTheFactorization) {
   EXPECT_LT(solution, 1.5 * factorization);
 }
 
+TEST(SimulatedLu, CoresMayFactorizePanels) {
+  auto cores = machine(0.001);
+  cores["cpu"]["panel_gflops"] = 1;
+  const double flops = 512.0 * 512 * (2048 + 1536 + 1024 + 512 - 4 * 512 / 3.0);
+  const double seconds = factorization(cores, "--cpus 1").at("median_s");
+  EXPECT_GT(seconds, flops / 1e9);
+  EXPECT_LT(seconds, 1.1 * flops / 1e9) << "the GPU updates";
+  const Scratch folder;
+  const auto file = (folder / "mine.json").string();
+  write_file(file, cores.dump());
+  const auto refused = [&](const std::string& arguments, const char* why) {
+    const auto run = simulate("--platform " + file + " --size 512 --gpus 1 " + arguments);
+    EXPECT_EQ(run.status, 2);
+    EXPECT_THAT(run.err, ::testing::HasSubstr(why));
+  };
+  refused("--routine gesv --cpus 0",
+          "--routine: 'gesv' cannot be simulated without CPU workers, which factorize panels");
+  refused("--routine geqrf --cpus 1", "has no panels_us for gpu");
+}
+
 // StarPU's policies place the tasks, panels included.
 TEST(SimulatedLu, RunsUnderStarpusPolicies) {
   const auto rows = rows_of("--platform summit-node --routine getrf --size 8192 --policy tessera,dmdas,lws");
