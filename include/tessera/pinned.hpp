@@ -65,8 +65,8 @@ class PinnedPages {
 ///     tessera::gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, C.data(), n);
 ///
 /// Destroy it after all matrices that use its memory. Constructing it is slow, so keep it for many calls. On a machine
-/// with several NUMA nodes, its pages are spread over those near GPUs or over all, whichever the first buffer of the
-/// process measures to be faster.
+/// with several NUMA nodes, its pages are spread over the nodes near GPUs, or over all nodes. The first buffer of the
+/// process measures which is faster.
 template <Scalar T>
 class PinnedBuffer {
  public:
