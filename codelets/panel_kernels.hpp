@@ -35,7 +35,7 @@ void exchange_rows(const TileStack<T>& B, int first, const int* pivots, int coun
     }
 }
 
-/// B ← op(A)⁻¹ B as the kernels for trsm take it.
+/// The arguments of the kernels for trsm that compute B ← op(A)⁻¹ B.
 template <Scalar T>
 TriangularArgs solve_args(const Work& work, Uplo uplo, Op op, Diag diag, bool blocked) {
   return {.work = work,

@@ -69,7 +69,7 @@ class Common {
         for (Index i = 0; i < height; i++) copy(from[row(i)], to[i]);
       });
     }
-    /// The same elements in another dealing ← these.
+    /// Copies the elements to a block of the other distribution.
     void copy_to(const Block& other) const {
       on_cores(0, width(), [=, this, &other](Index j) {
         const T* const from = column(j);

@@ -50,7 +50,7 @@ struct LinkRates {
 /// @throws RuntimeError if the device fails
 LinkRates measure_link(int device);
 
-/// Whether an address is not one of elements, but a cl_mem. Drivers are asked only about what looks like one.
+/// Whether an address is a cl_mem, and not the address of elements. Drivers are asked only if it looks like a cl_mem.
 /// @pre  at least 8 bytes at the address can be read
 bool is_buffer(const void* data);
 

@@ -26,8 +26,9 @@ constexpr cl_uint most_platforms = 4;  // StarPU's limit
 
 bool is_positive(const char* variable) { return detail::as_number<int>(detail::environment(variable)).value_or(0) > 0; }
 
-/// The functions of the driver to which an object belongs: each object begins with their address (cl_khr_icd). If it is
-/// no object but elements, another thread may be writing the first one, which the call does not use.
+/// The functions of the driver to which an object belongs: each object begins with their address (cl_khr_icd). If
+/// `object` points to elements instead, another thread may be writing the first one at the same time, which does no
+/// harm.
 [[gnu::no_sanitize("thread")]] const void* driver_of(const void* object) {
   using Address [[gnu::may_alias]] = const void*;
   return *static_cast<const Address*>(object);

@@ -30,7 +30,7 @@ class FairShares {
       next_ += units(flops);
       return priority;
     }
-    /// The priority that `next` will return after further tasks with so many flops each.
+    /// The priority that `next` will return after further tasks with the given flops.
     int after(Index tasks, double flops) const noexcept { return priority_at(next_ + tasks * units(flops)); }
     int now() const noexcept { return after(0, 0); }
     /// @param priority  the priority of a task of this call that has run

@@ -97,7 +97,7 @@ std::optional<Tiles> tiles_in(const Part& part, const Operand& x) {
   return Tiles{part.grid, i0, j0};
 }
 
-/// Bytes of those tiles of an operand of which a device has a copy.
+/// The bytes of the tiles of an operand that have a copy on a device.
 double bytes_on_devices(const Tiles& x, const Operand& operand) {
   const auto has_copy = [](starpu_data_handle_t tile) {
     int valid = 0;

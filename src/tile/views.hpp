@@ -122,7 +122,7 @@ class ResultView {
 
   Index mt() const noexcept { return rows_.count; }
   Index nt() const noexcept { return columns_.count; }
-  /// The tile row and column of the matrix that tile row i and column j of this view are.
+  /// The tile row and column of the matrix that correspond to tile row i and column j of this view.
   Index row(Index i) const noexcept { return rows_.first + i * rows_.distance; }
   Index column(Index j) const noexcept { return columns_.first + j * columns_.distance; }
   const Region& region() const noexcept { return region_; }

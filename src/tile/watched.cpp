@@ -47,7 +47,8 @@ TileGrid::Memory memory_of(PageRange range) {
   return {reinterpret_cast<const std::byte*>(range.begin), bytes, bytes, 1};
 }
 
-/// Whether CUDA has pinned any of the memory, as far as a look each so many bytes can tell.
+/// Whether CUDA has pinned any of the memory.
+/// @param step  distance of the addresses that are checked [bytes]
 bool is_pinned(PageRange range, std::uintptr_t step = page_size()) {
   for (auto at = range.begin; at < range.end; at += std::min(step, range.end - at))
     if (gpu::is_pinned(reinterpret_cast<const void*>(at))) return true;
@@ -142,8 +143,9 @@ void Watch::sell_all(Store& all, Removed& removed) {
     if (seen.is_watched) sell(all, removed, seen);
 }
 
-/// Registers anew what was written. @return  false: the memory is not watched, or must not be. What was not written has
-/// not been pinned either.
+/// Registers the tiles that were written again. Only written pages are checked for pinning, because pinning a page
+/// counts as a write to it.
+/// @return  false if the memory is not watched, or must not be
 bool Watch::take(Store& all, Removed& removed, Seen& seen) {
   const auto whole = pages(seen.memory);
   const auto written = pages_->take_written(whole);
@@ -234,7 +236,7 @@ void Watch::end(Store& all, Removed& removed, const Ready& ready, bool failed) {
   for (const auto& memory : ready.results) {
     const auto place = find(memory);
     if (place == seen_.end() || !place->is_watched) continue;  // sold by another thread, and its parts are removed
-    // While it was computed, each page has been written. Looking at each would take longer than copying it again.
+    // All pages of the result have been written. Checking each of them would take longer than copying the result again.
     constexpr std::uintptr_t step = std::uintptr_t{2} << 20;
     const bool is_safe = !failed && !is_pinned(pages(memory), step);
     const auto written = is_safe ? pages_->take_written(pages(memory)) : std::nullopt;

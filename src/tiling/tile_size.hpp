@@ -37,8 +37,8 @@ ChosenTiles choose_lu_nopiv_tiles(const MachineModel& machine, Index m, Index n,
 /// The panel width for an LU factorization with partial pivoting, returned as `n`.
 /// @param rows   number of rows of the matrix, and thus of a panel
 /// @param order  the smaller dimension of the matrix
-/// @param panel_rate  of the cores that factorize panels while GPUs update others [flop/s]; 0: the workers that update
-/// do
+/// @param panel_rate  rate of the cores that factorize panels while GPUs update others [flop/s]; 0: the workers that
+///                    update also factorize
 ChosenTiles choose_lu_panel(const MachineModel& machine, Index rows, Index order, Index fixed, double panel_rate = 0);
 /// Whether a GPU has room for the panels that a step needs, and StarPU can count their elements.
 bool panel_fits(const MachineModel& machine, Index rows, Index width);

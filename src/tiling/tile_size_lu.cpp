@@ -21,8 +21,8 @@ constexpr Index most_rows_on_gpus = 4096, least_rows_on_gpus = 2048, tiles_below
 /// Widths on CPUs, where one core factorizes a panel.
 constexpr Index widest_on_cpus = 128, narrowest_on_cpus = 32, for_each_core = 16;
 
-/// The widest panels with which cores need at most half the time for all panels that GPUs need for all updates: n² w /
-/// 2 flops beside 2 n³ / 3.
+/// The widest panels such that the cores factorize all panels (n² w / 2 flops) in at most half of the time that the
+/// GPUs need for all updates (2 n³ / 3 flops).
 double widest_of_cores(const MachineModel& machine, Index order, double panel_rate) {
   const double updates = machine.gpus * machine.rates.others * machine.rates.gpu.best_rate();
   return 2.0 / 3 * static_cast<double>(order) * panel_rate / updates;
