@@ -143,7 +143,7 @@ void Watch::sell_all(Store& all, Removed& removed) {
     if (seen.is_watched) sell(all, removed, seen);
 }
 
-/// Registers the tiles that were written again. Only written pages are checked for pinning, because pinning a page
+/// Registers again the tiles that were written. Only written pages are checked for pinning, because pinning a page
 /// counts as a write to it.
 /// @return  false if the memory is not watched, or must not be
 bool Watch::take(Store& all, Removed& removed, Seen& seen) {
