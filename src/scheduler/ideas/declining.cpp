@@ -43,15 +43,20 @@ Faster faster_workers(const State& state, const Worker& worker, double own, cons
   return faster;
 }
 
-/// The number of ready tasks that faster workers will run before a task, at most `most`.
-std::size_t count_before(const State& state, const Faster& faster, const Task& task, std::size_t most) {
+/// The number of tasks that faster workers will run before a task, at most `most`.
+/// @param whole_chains  whether a ready task counts with all tasks of its chain, rather than alone
+std::size_t count_before(const State& state, const Faster& faster, const Task& task, std::size_t most,
+                         bool whole_chains) {
+  const auto tasks_of = [&](const Task& ready) {
+    return whole_chains && ready.output != nullptr ? state.chains.length(ready.output) : 1;
+  };
   std::size_t count = 0;
-  for (const auto* worker : faster.workers) count += worker->popped.size();
-  if (count + state.waiting < most) return count;  // no need to compare: even all waiting tasks are too few
+  for (const auto* worker : faster.workers)
+    for (const auto& popped : worker->popped) count += tasks_of(*popped.task);
   const auto add = [&](const auto& tasks, auto task_in) {
     for (const auto& entry : tasks) {
       if (count >= most || !RunsBefore{}(task_in(entry), task)) return;
-      count++;
+      count += tasks_of(task_in(entry));
     }
   };
   const auto queued = [](const TaskPtr& entry) -> const Task& { return *entry; };
@@ -67,14 +72,25 @@ std::size_t count_before(const State& state, const Faster& faster, const Task& t
 }
 
 /// The number of unfinished tasks that slower workers would hold up if one of them took the task: the tasks of its
-/// chain, and of all chains of these workers.
-std::size_t count_held(const State& state, const Faster& faster, const Worker& worker, const Task& task) {
+/// chain, and of all chains of these workers. A worker that has been computing for a while will end its task sooner, so
+/// that the faster ones can run tasks of its chain in time.
+std::size_t count_held(const State& state, const Faster& faster, const Worker& worker, double own, const Task& task) {
   const bool has_chain = task.output == nullptr || state.chains.home(task.output) == worker.id;
   std::size_t count = has_chain ? 0 : state.chains.length(task.output);
-  for (const auto* other : state.members)
-    if ((faster.kinds & bit(other->kind)) == 0) count += state.chains.unfinished(other->id);
+  for (const auto* other : state.members) {
+    if ((faster.kinds & bit(other->kind)) != 0) continue;
+    const double running = other->runs() ? std::min(state.now - other->started, own) : 0;
+    const auto in_time = static_cast<std::size_t>(std::max(0.0, running) / faster.seconds);
+    count += std::max(state.chains.unfinished(other->id), in_time) - in_time;
+  }
   return count;
 }
+
+/// The factor by which a slow worker must assume to take longer than predicted. If it ends late, all faster workers
+/// wait, but if it ends in time, it saves them one task only. If durations vary between nothing and twice the
+/// prediction, what all workers like this one save and what they delay is equal at 2 (1 - sqrt(share)).
+/// @param share  their rate, divided by that of the faster workers
+double caution(double share) { return std::max(1.0, 2 * (1 - std::sqrt(share))); }
 
 /// Whether another worker of the same kind has already reserved or popped a task of equal duration. When that task
 /// ends, the duration will be known.
@@ -99,19 +115,22 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   // An unknown duration is measured once, and only if every faster worker still has a task.
   const auto each_has_one = faster.workers.size();
   if (own <= 0)
-    return is_being_measured(state, worker, task) || count_before(state, faster, task, each_has_one) < each_has_one;
+    return is_being_measured(state, worker, task) ||
+           count_before(state, faster, task, each_has_one, false) < each_has_one;
   constexpr double worth_leaving = 0.5e-3;  // s; waiting for memory may make a short task look this much longer
   if (own - faster.seconds < worth_leaving) return false;
   // If faster workers have fewer tasks than this, they will run out of work before this worker finishes the task.
-  const double enough = (own - faster.seconds) * faster.rate;
-  const auto held = count_held(state, faster, worker, task);
+  const auto alike = static_cast<double>(std::ranges::count(state.members, worker.model, &Worker::model));
+  const double enough = (caution(alike / own / faster.rate) * own - faster.seconds) * faster.rate;
+  const auto held = count_held(state, faster, worker, own, task);
   if (static_cast<double>(state.order.size()) < enough + static_cast<double>(held)) return true;
-  // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready.
+  // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready. Without
+  // readers, chains supply the next tasks.
   const auto* const result = task.output != nullptr ? state.results.tiles.find(task.output) : nullptr;
   const bool has_readers = result != nullptr && result->has_readers();
   const double most = has_readers ? 1024 : 64;  // idle workers ask often, so counting must stay cheap
   const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, most)));
-  return count_before(state, faster, task, counted) < counted;
+  return count_before(state, faster, task, counted, !has_readers) < counted;
 }
 
 void decline(State& state, Worker& worker, const Task& task) {

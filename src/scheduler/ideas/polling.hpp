@@ -11,13 +11,14 @@ namespace tessera::scheduler {
 /// StarPU's drivers poll: they ask for a task again and again, and each request takes the policy's lock away from
 /// workers that have tasks. The policy wakes a worker when there may be a new task for it. But it is not told when a
 /// tile arrives, or when stealing a task becomes worthwhile. A worker therefore asks again after a quarter of the time
-/// that it has already waited, which lengthens its wait by at most a quarter. In sessions with GPUs, the pause of a
-/// core grows with the number of cores, so that together they ask no more often than one core; otherwise they would
-/// keep the lock from GPUs that run short tasks. Only the worker's own thread uses this class.
+/// that it has already waited, which lengthens its wait by at most a quarter. Cores beside GPUs ask at fixed intervals:
+/// a core that would take a task is woken when it becomes ready, and each request of a core that would not keeps the
+/// lock from GPUs that run short tasks. Only the worker's own thread uses this class.
 class Polling {
  public:
   static constexpr double with_reserved = 8e-6;  ///< longest pause for a worker with reserved tasks [s]
-  static constexpr double without = 100e-6;      ///< longest pause for one without, if it is the only sharer [s]
+  static constexpr double without = 100e-6;      ///< longest pause for one without [s]
+  static constexpr double beside_gpus = 1e-3;    ///< pause for each core beside GPUs, times the number of cores [s]
 
   bool is_due(double now) const { return now >= next_; }
 
@@ -25,12 +26,13 @@ class Polling {
   void found() { since_ = next_ = 0; }
 
   /// Call this when the worker has found no task that it can start.
-  /// @param has_reserved  whether it has reserved tasks, which may only be waiting for tiles
-  /// @param sharers       number of workers, including this one, that together may ask as often as one
-  void found_none(double now, bool has_reserved, std::size_t sharers = 1) {
+  /// @param has_reserved       whether it has reserved tasks, which may only be waiting for tiles
+  /// @param cores_beside_gpus  if it is one of the cores beside GPUs: their number
+  void found_none(double now, bool has_reserved, std::size_t cores_beside_gpus = 0) {
     if (since_ == 0) since_ = now;
-    const double longest = has_reserved ? with_reserved : without * static_cast<double>(sharers);
-    next_ = now + std::min(0.25 * (now - since_), longest);
+    const double quarter = std::min(0.25 * (now - since_), has_reserved ? with_reserved : without);
+    next_ =
+        now + (has_reserved || cores_beside_gpus == 0 ? quarter : beside_gpus * static_cast<double>(cores_beside_gpus));
   }
 
  private:

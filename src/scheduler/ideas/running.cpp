@@ -75,7 +75,7 @@ bool task_starts(State& state, TaskId task, int id, double now, bool outlives) {
     return false;
   }
   if (!worker->runs()) count_idle(state, *worker, now);
-  popped->started = true;
+  popped->started = now;
   worker->idle_since = 0;
   worker->started = now;
   if (outlives) worker->popped.erase(popped);
@@ -90,11 +90,14 @@ std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileU
   if (worker == nullptr) return results_of_ended(state, tiles, host_node);
   const auto popped = find_popped(*worker, task);
   if (popped != worker->popped.end()) {
-    const double seconds = now - worker->started;
-    // Workers that left such tasks to faster ones because the duration was unknown may take them now.
-    if (state.durations.finished(*popped->task, worker->model, seconds)) state.declined_for |= bit(worker->kind);
-    if (worker->node != host_node) note_duration(state, seconds);
+    if (const double seconds = now - popped->started; popped->started > 0) {
+      // Workers that left such tasks to faster ones because the duration was unknown may take them now.
+      if (state.durations.finished(*popped->task, worker->model, seconds)) state.declined_for |= bit(worker->kind);
+      if (worker->node != host_node) note_duration(state, seconds);
+    }
     worker->popped.erase(popped);
+    for (auto& next : worker->popped)  // it has waited for this one
+      if (next.started > 0) next.started = now;
     worker->idle_since = now, worker->idle_for_data = worker->has_work();
   }
   return results_of_ended(state, tiles, worker->node);

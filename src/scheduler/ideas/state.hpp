@@ -55,6 +55,7 @@ struct State {
   int waiting_workers = 0;        ///< number of workers with `Worker::waits` set
   Kinds declined_for = 0;         ///< kinds to which tasks have been left or given back; their sleeping workers must be
                                   ///< woken
+  double now = 0;                 ///< when a worker last asked for a task [s]
   double looked_around = 0;       ///< when `look_around` last worked [s]
   tessera_sched_counts counts{};
 };

@@ -71,9 +71,11 @@ bool pays(const State& state, const Worker& thief, const Worker& victim, const L
   const double there = or_one(predicted_seconds(state, victim, *loot.task)),
                here = or_one(predicted_seconds(state, thief, *loot.task)), move = loot.seconds_to_move;
   // A victim that runs nothing waits for its first tiles. When they arrive, it runs its popped and ready tasks, for
-  // whose results other workers may be waiting.
+  // whose results other workers may be waiting. If the program suggests homes, it may not have submitted the thief's
+  // own tasks yet.
   const auto ready = static_cast<double>(victim.backlog() + victim.popped.size());
-  if (!victim.runs() && ready * there <= move + here) return false;
+  const bool has_home = loot.task->output != nullptr && state.backend.suggested_home(loot.task->output) == victim.id;
+  if (!victim.runs() && (has_home || ready * there <= move + here)) return false;
   const auto stolen = state.options.chains ? state.chains.length(loot.task->output) : 1;
   const auto own = static_cast<double>(state.chains.unfinished(thief.id) + stolen),
              others = static_cast<double>(std::max(state.chains.unfinished(victim.id), victim.backlog()));

@@ -38,6 +38,7 @@ std::optional<Slot> take(State& state, Worker& worker, double now, Prefetches& p
 
 Turn take_turn(State& state, Worker& worker, double now) {
   Turn turn;
+  state.now = now;
   // A CPU worker that asks for a task is not running any. If tasks that it has popped have not ended, they are
   // suspended (OpenMP), or end together with other tasks. The worker must not wait for them.
   if (worker.kind == cpu_kind) worker.popped.clear();
@@ -56,7 +57,7 @@ Turn take_turn(State& state, Worker& worker, double now) {
     worker.polling.found();
   } else {
     const bool beside_gpus = worker.kind == cpu_kind && state.kinds.size() > 1;
-    worker.polling.found_none(now, !worker.station.empty(), beside_gpus ? state.kinds[cpu_kind].size() : 1);
+    worker.polling.found_none(now, !worker.station.empty(), beside_gpus ? state.kinds[cpu_kind].size() : 0);
     if (worker.station.size() < reserved) turn.look_again = Polling::with_reserved;  // there may be another task
     else if (worker.waits) turn.look_again = worker.postpones_until - now;
     else if (has_refused(state)) turn.look_again = look_interval;

@@ -31,7 +31,7 @@ struct Worker {
     TaskPtr task;
     std::vector<TileId> awaited;  ///< tiles that had to be fetched when the task was popped
     bool large = false;           ///< see `ReservationStation::Slot`
-    bool started = false;
+    double started = 0;           ///< when it started, or when the task before it ended; 0: not yet
   };
   std::vector<Popped> popped;
 
@@ -46,7 +46,9 @@ struct Worker {
   bool idle_for_data = false;  ///< whether it had work when `idle_since` was set
 
   std::size_t backlog() const { return bound.size() + station.size(); }
-  bool runs() const { return std::ranges::any_of(popped, &Popped::started); }
+  bool runs() const {
+    return std::ranges::any_of(popped, [](const Popped& one) { return one.started > 0; });
+  }
   bool has_work() const { return !popped.empty() || !station.empty(); }
   /// Whether it has a task whose tiles occupy more than half of its memory. If two such workers copied tiles from each
   /// other, each could hold tiles that the other one must evict to make room. Until the last such task has run, only

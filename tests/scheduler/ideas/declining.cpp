@@ -32,7 +32,25 @@ TEST_F(Declining, ASlowWorkerHelpsWithManyTasks) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   set_unfinished(16);
   EXPECT_TRUE(leaves());  // 17 tasks, including this one: 8.5 + 1 s
-  for (int i = 0; i < 18; i++) push({});
+  for (int i = 0; i < 30; i++) push({});
+  EXPECT_FALSE(leaves());
+}
+
+// One slow worker saves little, so it must be certain to end in time. Five of them save a quarter.
+TEST_F(Declining, SlowWorkersThatSaveMuchNeedNotBeCertain) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  for (int i = 0; i < 19; i++) push({});
+  EXPECT_TRUE(leaves());
+  for (const int id : {3, 4, 5, 6}) add_cpu(id), backend.seconds[id] = 10.0;
+  EXPECT_FALSE(leaves());
+}
+
+TEST_F(Declining, ReadyTasksCountWithTheirChains) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  for (std::uintptr_t i = 1; i <= 10; i++) push({updates(i)}), submit({updates(i)});
+  set_unfinished(40);
+  EXPECT_TRUE(leaves());
+  for (std::uintptr_t i = 1; i <= 10; i++) submit({updates(i)});
   EXPECT_FALSE(leaves());
 }
 
@@ -51,9 +69,9 @@ TEST_F(Declining, OnlyReadyTasksThatComeFirstCount) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   set_unfinished(30);
   EXPECT_TRUE(leaves());  // the 30 are not ready
-  for (int i = 0; i < 18; i++) push({}, -1);
-  EXPECT_TRUE(leaves());  // the 18 are less urgent
-  for (int i = 0; i < 17; i++) push({});
+  for (int i = 0; i < 30; i++) push({}, -1);
+  EXPECT_TRUE(leaves());  // the last 30 are less urgent
+  for (int i = 0; i < 29; i++) push({});
   EXPECT_TRUE(leaves());
   push({});
   EXPECT_FALSE(leaves());
@@ -61,11 +79,10 @@ TEST_F(Declining, OnlyReadyTasksThatComeFirstCount) {
 
 TEST_F(Declining, TasksOfFasterWorkersCount) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
-  backend.homes = {{tile(1), gpu_.id}};
   set_unfinished(30);
-  for (int i = 0; i < 6; i++) push({updates(1)});
-  for (int i = 0; i < 6; i++) reserve(other_gpu_, {});
-  for (int i = 0; i < 5; i++) pop(other_gpu_, {});
+  for (std::uintptr_t i = 1; i <= 10; i++) backend.homes[tile(i)] = gpu_.id, push({updates(i)});
+  for (int i = 0; i < 10; i++) reserve(other_gpu_, {});
+  for (int i = 0; i < 9; i++) pop(other_gpu_, {});
   EXPECT_TRUE(leaves());
   pop(gpu_, {});
   EXPECT_FALSE(leaves());
@@ -73,9 +90,9 @@ TEST_F(Declining, TasksOfFasterWorkersCount) {
 
 TEST_F(Declining, ASlowWorkerTakesTheLastTask) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
-  for (int i = 0; i < 18; i++) push({});
+  for (int i = 0; i < 30; i++) push({});
   EXPECT_EQ(choose_task(state, cpu_), nullptr);
-  EXPECT_EQ(state.shared_tasks, 18);
+  EXPECT_EQ(state.shared_tasks, 30);
   const auto last = push({});
   EXPECT_EQ(id_of(choose_task(state, cpu_)), last);
 }
@@ -96,15 +113,28 @@ TEST_F(Declining, ShortTasksAreNotLeft) {
 
 // As many tasks are ready as the policy counts. Tasks that are not ready may depend on slow workers.
 TEST_F(Declining, TasksThatWaitForSlowWorkersDoNotCount) {
-  backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};  // in this time, the GPUs finish 100 tasks
+  backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}};  // in 1.8 times this time, the GPUs finish 182 tasks
   for (int i = 0; i < 70; i++) push({});
-  for (int i = 0; i < 40; i++) submit({updates(1)});
+  for (int i = 0; i < 115; i++) submit({updates(1)});
   EXPECT_FALSE(leaves());
-  EXPECT_TRUE(leave_to_faster(state, cpu_, *submit({updates(1)})));  // 41 would wait for this worker
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *submit({updates(1)})));  // 116 would wait for this worker
   state.chains.set_home(tile(1), gpu_.id);
   EXPECT_FALSE(leaves());
   state.chains.set_home(tile(1), cpu_.id);
   EXPECT_TRUE(leaves());
+}
+
+// When it ends, faster workers can run the next tasks of its chain.
+TEST_F(Declining, AWorkerThatHasComputedForAWhileHoldsUpLess) {
+  auto& other = add_cpu(3);
+  backend.seconds = {{0, 51.0}, {1, 1.0}, {2, 1.0}, {3, 51.0}};
+  task_starts(state, pop(other, {updates(1)}), other.id, 1);
+  for (int i = 1; i < 40; i++) submit({updates(1)});
+  for (int i = 0; i < 70; i++) push({});
+  set_unfinished(200);  // in 1.72 times 51 s, the GPUs finish 174 tasks
+  EXPECT_TRUE(leaves());
+  state.now = 31;
+  EXPECT_FALSE(leaves());
 }
 
 // Whole chains may wait for each reader of the result.
@@ -116,7 +146,7 @@ TEST_F(Declining, CountsOnlyReadyTasksIfTheResultIsRead) {
   const auto task = submit({updates(2)});
   submit({reads(2)});
   EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
-  for (int i = 0; i < 30; i++) push({}, 1);
+  for (int i = 0; i < 115; i++) push({}, 1);
   EXPECT_FALSE(leave_to_faster(state, cpu_, *task));
 }
 

@@ -143,8 +143,18 @@ TEST_F(Stealing, LeavesTasksOfAWaitingVictimIfTheMoveTakesLonger) {
   for (int i = 0; i < 2; i++) push_to(a_, {{.tile = tile(1), .bytes = 12'000'000, .memory = 1, .reads = true}});
   for (int i = 0; i < 9; i++) submit({updates(50)});
   state.chains.set_home(tile(50), a_.id);
+  backend.homes.clear();
   EXPECT_EQ(steal(state, thief_), nullptr);  // 1.2 s from the host
   backend.where = {{tile(1), 2}};            // 0.24 s from a peer
+  EXPECT_NE(steal(state, thief_), nullptr);
+}
+
+// While the program still submits tasks, the thief's own tasks may come next.
+TEST_F(Stealing, LeavesTasksToASuggestedHomeUntilItRuns) {
+  push_to(a_, 9);
+  a_.popped.clear();
+  EXPECT_EQ(steal(state, thief_), nullptr);
+  task_starts(state, pop(a_, {}), a_.id, 1);
   EXPECT_NE(steal(state, thief_), nullptr);
 }
 
@@ -155,6 +165,7 @@ TEST_F(Stealing, APoppedTaskThatWaitsForItsTilesIsWorkOfTheVictim) {
   push_to(a_);
   for (int i = 0; i < 9; i++) submit({updates(50)});
   state.chains.set_home(tile(50), a_.id);
+  backend.homes.clear();
   EXPECT_EQ(steal(state, thief_), nullptr);
   pop(a_, {reads(1)});
   EXPECT_NE(steal(state, thief_), nullptr);
