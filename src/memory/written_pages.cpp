@@ -196,7 +196,7 @@ bool WrittenPages::watch(PageRange pages) {
   if (ioctl(faults_, UFFDIO_REGISTER, &registration) != 0) return false;
   // Linux before 6.13 leaves marks on pages that mremap moves out of watched memory. A write there does not remove
   // them, and a later one here would not either.
-  if (count_as_written(pages)) return true;
+  if (count_as(true, pages)) return true;
   leave(pages);
   return false;
 }
@@ -209,9 +209,10 @@ std::optional<std::vector<PageRange>> WrittenPages::take_written(PageRange pages
                       .any_of = is_watched | is_written | is_present});
 }
 
-bool WrittenPages::count_as_written(PageRange pages) {
+bool WrittenPages::count_as(bool written, PageRange pages) {
   uffdio_writeprotect protection{};
   protection.range = {pages.begin, pages.end - pages.begin};
+  protection.mode = written ? 0 : UFFDIO_WRITEPROTECT_MODE_WP;
   return getpid() == process_ && ioctl(faults_, UFFDIO_WRITEPROTECT, &protection) == 0;
 }
 

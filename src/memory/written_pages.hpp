@@ -53,9 +53,9 @@ class WrittenPages {
   std::optional<std::vector<PageRange>> present(PageRange pages) const;
   /// Whether nearly all of the memory is in huge pages. A write to a watched one splits it.
   bool are_huge(PageRange pages) const;
-  /// Makes all of the pages count as written, so that writes to them cost nothing extra. @return  whether that
-  /// succeeded
-  bool count_as_written(PageRange pages);
+  /// Makes all of the pages count as written, so that writes to them cost nothing extra, or as not written. One flush
+  /// of the processors' TLBs, whereas taking written huge pages needs one for each. @return  whether that succeeded
+  bool count_as(bool written, PageRange pages);
   /// Ends the watch. It may also end for memory of others on the same pages, which then counts as written.
   void leave(PageRange pages);
 

@@ -204,7 +204,7 @@ bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory) {
     seen.price = price;
     return false;
   }
-  if (pages_->are_huge(whole)) return pages_->count_as_written(whole);
+  if (pages_->are_huge(whole)) return pages_->count_as(true, whole);
   // It takes longer to unmark each small page, or to write it while it is marked, than to copy the result again.
   sell(all, removed, seen);
   seen.price = highest_price;
@@ -236,16 +236,14 @@ void Watch::end(Store& all, Removed& removed, const Ready& ready, bool failed) {
   for (const auto& memory : ready.results) {
     const auto place = find(memory);
     if (place == seen_.end() || !place->is_watched) continue;  // sold by another thread, and its parts are removed
-    // All pages of the result have been written. Checking each of them would take longer than copying the result again.
+    // All pages of the result count as written. Asking CUDA about each of them would take longer than copying the
+    // result again.
     constexpr std::uintptr_t step = std::uintptr_t{2} << 20;
-    const bool is_safe = !failed && !is_pinned(pages(memory), step);
-    const auto written = is_safe ? pages_->take_written(pages(memory)) : std::nullopt;
-    if (!written) {
-      remove_parts(all, removed, memory_of(pages(memory)));
-      continue;
-    }
+    const auto whole = pages(memory);
+    if (failed || is_pinned(whole, step) || !pages_->count_as(false, whole))
+      remove_parts(all, removed, memory_of(whole));
     // What the call has written is in its own tiles. Other parts may have bytes on the same pages.
-    renew_all(all, removed, *written, ready.result.get());
+    else renew(all, removed, memory_of(whole), ready.result.get());
   }
   for (const auto& memory : ready.outputs) {
     if (failed || bytes_of(memory) < least_bytes) continue;

@@ -83,9 +83,12 @@ class Mapped {
   /// As realloc does.
   void move() {
     void* const other = map(nullptr, bytes_, 0);
-    const bool moved = mremap(data_, bytes_, bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, other) == other;
-    if (moved) data_ = other;
-    else munmap(other, bytes_);  // it consists of several mappings
+    if (mremap(data_, bytes_, bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, other) == other) {
+      data_ = other;
+    } else {  // it consists of several mappings, some of which may have moved
+      munmap(other, bytes_);
+      map(data_, bytes_, MAP_FIXED);
+    }
   }
   std::size_t bytes() const { return bytes_; }
   double* data() const { return static_cast<double*>(data_); }
