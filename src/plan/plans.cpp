@@ -150,7 +150,7 @@ Plan plan_chosen_panels(const Machine& machine, char type, Index m, Index n, con
 Plan plan_getrf(const Machine& machine, char type, Index m, Index n) {
   const auto choice = machine.tile > 0 ? std::nullopt : plan::choose_lu(machine, type, m, n);
   if (choice) return plan_chosen_panels(machine, type, m, n, *choice);
-  return plan_lu(machine, type, m, n, machine.has_cuda() ? machine.cuda_gpus : 0);
+  return plan_lu(machine, type, m, n, machine.cuda_gpus);
 }
 
 Plan plan_geqrf(const Machine& machine, char type, Index m, Index n) {

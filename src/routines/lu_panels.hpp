@@ -72,7 +72,8 @@ Plan panels_of(const Matrix<T>& A) {
   const auto& machine = MatrixAccess::session(A).machine();
   const TileExtents tile{A.mb(), A.nb(), A.nb()};
   const auto& share = MatrixAccess::grid(A).share();
-  if (!share.is_distributed()) return plan_panels(machine, type_letter<T>, A.m(), A.n(), tile);
+  if (!share.is_distributed())  // beside CUDA GPUs, OpenCL devices take no panels
+    return plan_panels(machine, type_letter<T>, A.m(), A.n(), tile, machine.cuda_gpus);
   // The plan must be the same in all processes. Each has panels [j, n) with j mod q.
   const auto model = share.processes->model();
   Machine of_process = machine;
