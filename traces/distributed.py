@@ -81,11 +81,10 @@ def table(rows):
           " loaded by a GPU / model | from peers |")
     print("|" + "---|" * 11)
     for row in rows:
-        cut, device = row.get("cut"), row["device"]  # nothing is cut if all is sent early
-        blocks = f"{cut['b']}×{cut['c']}, {cut['d']} | ({cut['case']}) | {cut['look_ahead']}" if cut else "– | – | all early"
-        ratio = f"{loaded(row) / device['bytes_loaded_model']:.2f}" if cut else "–"
-        print(f"| {row['p']}×{row['q']} | {row['p'] * row['q'] * GPUS} | {row['n']} | {blocks} | {row['gflops'] * 1e-3:.1f} | "
-              f"{share(row):.1f} % | {received(row) * 1e-9:.2f}, {row['bytes_received_model'] * 1e-9:.2f} | {ratio} | "
+        cut, device = row["cut"], row["device"]
+        print(f"| {row['p']}×{row['q']} | {row['p'] * row['q'] * GPUS} | {row['n']} | {cut['b']}×{cut['c']}, {cut['d']} | ({cut['case']}) | "
+              f"{cut['look_ahead'] if cut['holds_back'] else 'all early'} | {row['gflops'] * 1e-3:.1f} | {share(row):.1f} % | "
+              f"{received(row) * 1e-9:.2f}, {row['bytes_received_model'] * 1e-9:.2f} | {loaded(row) / device['bytes_loaded_model']:.2f} | "
               f"{100 * device['bytes_from_peers'] / loaded(row):.0f} % |")
 
 
@@ -112,10 +111,9 @@ def long_table(results):
     for grid, memory, tiles in LONG:
         for how in [f"--look-ahead {ahead}" for ahead in (1, 2, 3, 5)] + ["--send-early"]:
             row = results.row(grid, memory, tiles, how)
-            cut = row.get("cut")
-            blocks = (f"{cut['b']}×{cut['c']}, {cut['d']} | {cut['blocks'] * cut['chunks']} | {cut['look_ahead']}" if cut
-                      else "– | – | all early")
-            print(f"| {grid.replace('x', '×')} | {memory} | {row['n']} | {blocks} | "
+            cut = row["cut"]
+            print(f"| {grid.replace('x', '×')} | {memory} | {row['n']} | {cut['b']}×{cut['c']}, {cut['d']} | "
+                  f"{cut['blocks'] * cut['chunks']} | {cut['look_ahead'] if cut['holds_back'] else 'all early'} | "
                   f"{row['gflops'] * 1e-3:.1f} | {share(row):.1f} % | {received(row) * 1e-6:.0f}, "
                   f"{row['bytes_received_model'] * 1e-6:.0f} | {row['took']:.0f} |", flush=True)
 
@@ -123,7 +121,7 @@ def long_table(results):
 def grids_table(results, folder, grids):
     rows = [results.row(grid, MEMORY, tiles * int(grid.split("x")[0]), how) for grid in grids for tiles in TILES
             for how in [f"--look-ahead {ahead}" for ahead in (1, 2, 3)] + ["--send-early"]]
-    rows.sort(key=lambda r: (r["p"] * r["q"], r["tiles"], "cut" not in r, r.get("cut", {}).get("look_ahead")))
+    rows.sort(key=lambda r: (r["p"] * r["q"], r["tiles"], not r["cut"]["holds_back"], r["cut"]["look_ahead"]))
     table(rows)
     curves = []
     for how in sorted({r["how"] for r in rows}):

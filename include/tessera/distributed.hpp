@@ -35,13 +35,14 @@ class Network;
 struct GridAccess;
 }  // namespace detail
 
-/// How `gemm` limits what travels. Either inputs travel as soon as they are ready, and stay until the end of the call;
-/// or they are held back, after Hérault et al. (2019): C is computed in blocks, and each block in chunks of the sum.
-/// The inputs of chunk i travel when all processes have computed chunk i - `look_ahead` - 1. Besides its own tiles, a
+/// How `gemm` limits what travels. C is computed in blocks, and each block in chunks of the sum. Either inputs travel
+/// as soon as they are ready, and stay until the end of the call; or they are held back, after Hérault et al. (2019):
+/// the inputs of chunk i travel when all processes have computed chunk i - `look_ahead` - 1. Besides its own tiles, a
 /// process thus holds the inputs of `look_ahead` + 1 chunks. Sizes are in tiles; 0: chosen from the memory of GPUs and
-/// processes. They matter only for inputs that are held back.
+/// processes.
 struct ProductControl {
-  /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, or if a size is set
+  /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, or if `chunk` or
+  /// `look_ahead` is set
   std::optional<bool> holds_back = {};
   Index block_rows = 0;         ///< rows of tiles of a block of C that each process has
   Index block_columns = 0;      ///< columns of tiles of it

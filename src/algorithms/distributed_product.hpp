@@ -222,13 +222,12 @@ inline void accumulate_own(const detail::Session& session, const detail::Plan& p
   });
 }
 
-/// C ← α A B + β C for distributed matrices, in blocks of C and chunks of the sum, after Hérault et al. Inputs are held
-/// back.
+/// C ← α A B + β C for distributed matrices, in blocks of C and chunks of the sum, after Hérault et al.
 /// @param gpus        the grid of GPUs of a process; with one row, each GPU computes whole columns where there are
 ///                    enough
 /// @param product     its terms
 /// @param terms       number of terms of each sum
-/// @pre  A and B share no tiles, because inputs are released chunk by chunk
+/// @pre  if inputs are held back, and thus released chunk by chunk, A and B share no tiles
 inline void accumulate_in_chunks(const detail::Session& session, const detail::ProcessBlocks& blocks,
                                  detail::OwnerGrid gpus, const Product& product, Index terms, const tile::Stored& C,
                                  Number beta) {
@@ -241,7 +240,7 @@ inline void accumulate_in_chunks(const detail::Session& session, const detail::P
   };
   sinks::Submitter submitter(session, C);
   tile::Ops<sinks::Submitter> to(session.machine(), submitter, C.type());
-  sinks::ChunkBarrier barrier(submitter, blocks.ahead, blocks.count());
+  sinks::ChunkBarrier barrier(submitter, blocks.ahead, blocks.holds_back ? blocks.count() : 0);
   for (Index j0 = 0; j0 < C.nt(); j0 += columns)
     for (Index i0 = 0; i0 < C.mt(); i0 += rows) {
       const BlockOwners block(C, part(i0, rows, C.mt()), part(j0, columns, C.nt()));
@@ -278,8 +277,8 @@ inline void accumulate_in_chunks(const detail::Session& session, const detail::P
             product(to, Step{i, j, k, k0 + s, false}, first ? beta : Number(1), tile::tile_of(C, i, j, owner));
           }
         barrier.end();
-        if (blocks.a_returns() || j0 + columns >= C.nt()) a.forget();
-        if (blocks.b_returns() || i0 + rows >= C.mt()) b.forget();
+        if (blocks.holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();
+        if (blocks.holds_back && (blocks.b_returns() || i0 + rows >= C.mt())) b.forget();
       }
     }
 }

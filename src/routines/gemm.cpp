@@ -42,9 +42,10 @@ void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo
   const auto& share = MatrixAccess::grid(result).share();
   if (!share.is_distributed() || uplo) return algorithms::submit_sum(session, plan, result, region, beta, false, add);
   const auto P = first.view(), Q = second.view();
-  const auto blocks = process_blocks(P, Q, result);
+  auto blocks = process_blocks(P, Q, result);
   // A tile that serves both as a tile of A and as a tile of B cannot be released chunk by chunk.
-  if (!blocks.holds_back || &MatrixAccess::grid(P) == &MatrixAccess::grid(Q)) {
+  blocks.holds_back = blocks.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
+  if (!blocks.cuts) {
     auto of_process = plan;
     if (share.p * share.q > 1) of_process.for_cores = 0;
     return algorithms::accumulate_own(session, of_process, add, result, beta);

@@ -77,11 +77,19 @@ TEST(ProcessBlocks,
   EXPECT_EQ(choose_process_blocks(processes, product).chunk, 30);
   EXPECT_TRUE(choose_process_blocks(processes, product, {.ahead = 2}).holds_back);
   EXPECT_TRUE(choose_process_blocks(processes, product, {.chunk = 2}).holds_back);
-  EXPECT_TRUE(choose_process_blocks(processes, product, {.rows = 2}).holds_back);
   EXPECT_FALSE(choose_process_blocks(processes, product, {.chunk = 2, .holds_back = false}).holds_back);
   processes.host_memory--;
   EXPECT_TRUE(choose_process_blocks(processes, product).holds_back);
   EXPECT_FALSE(choose_process_blocks(processes, product, {.holds_back = false}).holds_back);
+}
+
+TEST(ProcessBlocks, AreNotUsedIfInputsAreThereOrArriveFast) {
+  ProcessModel one, many{.p = 2, .q = 3}, fast{.p = 2, .q = 3, .reads_gpus = true};
+  EXPECT_FALSE(choose_process_blocks(one, product).cuts);
+  EXPECT_TRUE(choose_process_blocks(many, product).cuts);
+  EXPECT_FALSE(choose_process_blocks(fast, product).cuts);
+  EXPECT_TRUE(choose_process_blocks(fast, product, {.rows = 2}).cuts);
+  EXPECT_TRUE(choose_process_blocks(one, product, {.holds_back = true}).cuts);
 }
 
 TEST(ProcessBlocks, LookAsFarAheadAsThereAreRowsOrColumnsOfProcesses) {

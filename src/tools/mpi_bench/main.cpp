@@ -74,40 +74,43 @@ bool report(tools::JsonLines& json, const Options& options, const std::string& n
                                    {"gflops", gflops},
                                    {"bytes_received", result.received},
                                    {"bytes_received_model", problem.model_bytes()}};
-  const auto cut = problem.cut();
-  const bool held_back = cut && cut->blocks.holds_back;
-  if (held_back) {
+  if (const auto& cut = problem.cut()) {
     const auto& [blocks, loads] = *cut;
-    json.note(fmt::format("  blocks {}x{} ({}x{} of them), chunks {} ({}), look-ahead {}", blocks.rows, blocks.columns,
-                          blocks.down, blocks.across, blocks.chunk, blocks.chunks, blocks.ahead));
+    json.note(fmt::format("  blocks {}x{} ({}x{} of them), chunks {} ({}), look-ahead {}{}", blocks.rows,
+                          blocks.columns, blocks.down, blocks.across, blocks.chunk, blocks.chunks, blocks.ahead,
+                          blocks.holds_back ? "" : ", nothing is held back"));
     object["cut"] = {{"b", blocks.rows},
                      {"c", blocks.columns},
                      {"d", blocks.chunk},
                      {"look_ahead", blocks.ahead},
                      {"blocks", blocks.down * blocks.across},
                      {"chunks", blocks.chunks},
+                     {"holds_back", blocks.holds_back},
                      {"gpus_by_columns", options.control.by_columns},
                      {"case", std::string(1, loads.memory_case)}};
-  }
-  if (cut && result.devices > 0) {
-    const auto& loads = cut->loads;
-    const double model = loads.inputs + loads.result, even_model = loads.even_inputs + loads.result,
-                 loaded = result.loads.from_host + result.loads.from_peers;
-    json.note(
-        fmt::format("  loaded by each of {} devices a process: {:.3f} MB, {:.3f} of it from peers{}; back: {:.3f} "
-                    "of {:.3f}",
-                    result.devices, 1e-6 * loaded, 1e-6 * result.loads.from_peers,
-                    held_back ? fmt::format("; model ({}): {:.3f}, with even columns {:.3f}", loads.memory_case,
-                                            1e-6 * model, 1e-6 * even_model)
-                              : "",
-                    1e-6 * result.loads.to_host, 1e-6 * loads.result));
-    auto& device = object["device"] = {{"count", result.devices},
-                                       {"memory", result.device_memory},
-                                       {"bytes_from_host", result.loads.from_host},
-                                       {"bytes_from_peers", result.loads.from_peers},
-                                       {"bytes_to_host", result.loads.to_host},
-                                       {"bytes_to_host_model", loads.result}};
-    if (held_back) device["bytes_loaded_model"] = model, device["bytes_loaded_model_even"] = even_model;
+    if (result.devices > 0) {
+      const double model = loads.inputs + loads.result, even_model = loads.even_inputs + loads.result,
+                   loaded = result.loads.from_host + result.loads.from_peers;
+      json.note(
+          fmt::format("  loaded by each of {} devices a process: {:.3f} MB, {:.3f} of it from peers; model ({}): "
+                      "{:.3f}, with even columns {:.3f}; back: {:.3f} of {:.3f}",
+                      result.devices, 1e-6 * loaded, 1e-6 * result.loads.from_peers, loads.memory_case, 1e-6 * model,
+                      1e-6 * even_model, 1e-6 * result.loads.to_host, 1e-6 * loads.result));
+      object["device"] = {{"count", result.devices},
+                          {"memory", result.device_memory},
+                          {"bytes_from_host", result.loads.from_host},
+                          {"bytes_from_peers", result.loads.from_peers},
+                          {"bytes_loaded_model", model},
+                          {"bytes_loaded_model_even", even_model},
+                          {"bytes_to_host", result.loads.to_host},
+                          {"bytes_to_host_model", loads.result}};
+    }
+  } else if (result.devices > 0) {
+    object["device"] = {{"count", result.devices},
+                        {"memory", result.device_memory},
+                        {"bytes_from_host", result.loads.from_host},
+                        {"bytes_from_peers", result.loads.from_peers},
+                        {"bytes_to_host", result.loads.to_host}};
   }
   if (result.residual) object["check"] = {{"residual", *result.residual}, {"passed", right}};
   json.write(object);
