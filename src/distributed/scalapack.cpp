@@ -124,12 +124,12 @@ void agree(const std::string& name, const Grid& grid, const Parts&... parts) {
 }
 
 /// Blocks shorter than this are put together, if there are many of them.
-Index shortest_block() { return gpu_count() > 0 ? 512 : 64; }
+Index shortest_block() { return gpu_count() > 0 ? 512 : 128; }
 
 /// Whether the blocks of an operand are too short for tiles.
 template <Scalar T>
 bool has_many_short_blocks(const Part<T>& x) {
-  constexpr Index many = 16;
+  constexpr Index many = 8;
   const Index block = std::min(block_rows(x.desc), block_columns(x.desc));
   return block < shortest_block() && std::max(x.m, x.n) > many * block;
 }
