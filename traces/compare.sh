@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Compares `tessera` with the best of StarPU's dmdar, dmdas and lws on simulated machines: first on all machines, where each
-# policy gets its best tile and number of CPU workers; then with the same tiles for all, and without homes, also with dmda
-# and eager. Prints the tables of traces/policy.md.
+# policy gets its best tile and number of CPU workers; then with the same tiles for all; and without homes, also with dmda,
+# at three tiles, without and with CPU workers. Prints the tables of traces/policy.md.
 # usage: traces/compare.sh [--simulate PROGRAM] [all-machines|h200x4|summit-node|out-of-core|without-homes]...
 #   --simulate PROGRAM    uses this tessera-simulate instead of building one
 set -euo pipefail
@@ -62,8 +62,47 @@ without_homes() {  # arguments
   "$simulate" --policy tessera,eager,lws,dmda,dmdar,dmdas --placement scheduler --size 16384 "$@" --json - 2>/dev/null || true
 }
 
-in_core_without_homes() {  # machine
-  without_homes --platform "$1" --routine gemm,syrk,trsm,potrf --tile 1024
+# Single runs are chaotic, so `tessera` runs three times, with different windows.
+in_core_without_homes() {
+  local machine tile cpus window common
+  for machine in h200x4 everest summit-node makalu workstation consumer; do
+    for tile in 512 1024 2048; do
+      for cpus in 0 "$(cores_beside_gpus "$machine")"; do
+        common=(--platform "$machine" --routine gemm,syrk,trsm,potrf --size 16384 --tile "$tile" --cpus "$cpus"
+          --placement scheduler --json -)
+        for window in 7 8 9; do
+          TESSERA_SCHED=window=$window "$simulate" "${common[@]}" --policy tessera 2>/dev/null || true
+        done
+        "$simulate" "${common[@]}" --policy dmda,dmdar,dmdas,lws 2>/dev/null || true
+      done
+    done
+  done
+}
+
+# Prints the time of the best of StarPU's policies, divided by the mean time of `tessera`: a row for each machine and tile,
+# and in each column the runs without and with CPU workers.
+ratios() {
+  python3 -c '
+import collections, json, math, sys
+times = collections.defaultdict(lambda: collections.defaultdict(list))
+for r in map(json.loads, sys.stdin):
+    times[r["platform"], r["tile"], r["routine"], r["cpus"] > 0][r["policy"]].append(r["median_s"])
+def ratio(cell):
+    ours = cell.pop("tessera")
+    return min(map(min, cell.values())) / (sum(ours) / len(ours))
+ratios = {key: ratio(cell) for key, cell in times.items()}
+routines = list(dict.fromkeys(key[2] for key in ratios))
+print("| machine, tile |", " | ".join(routines), "|\n|---" + "|---" * len(routines) + "|")
+for machine, tile in dict.fromkeys(key[:2] for key in ratios):
+    cells = (", ".join("%.2f" % ratios[machine, tile, routine, cpus] for cpus in (False, True)) for routine in routines)
+    print(f"| {machine}, {tile} |", " | ".join(cells), "|")
+for tile in dict.fromkeys(key[1] for key in ratios):
+    for cpus in (False, True):
+        some = [value for key, value in ratios.items() if key[1] == tile and key[3] == cpus]
+        print("\nTiles of %d, %s CPU workers: geometric mean %.3f, least %.2f, more than 2 %% behind in %d of %d." % (
+              tile, "with" if cpus else "without", math.exp(sum(map(math.log, some)) / len(some)), min(some),
+              sum(value < 0.98 for value in some), len(some)))
+'
 }
 
 out_of_core_without_homes() {
@@ -138,10 +177,8 @@ for name in "$@"; do
       printf '**Each GPU holds a quarter of the operands**\n\n' && out_of_core 4 | table
       ;;
     without-homes)
-      for machine in h200x4 everest summit-node makalu; do
-        printf '**%s**\n\n' "$machine" && in_core_without_homes "$machine" | table
-      done
-      printf '**h200x4, all four GPUs together hold about a quarter of the operands**\n\n' && out_of_core_without_homes | table
+      in_core_without_homes | ratios
+      printf '\n**h200x4, all four GPUs together hold about a quarter of the operands**\n\n' && out_of_core_without_homes | table
       ;;
     *)
       die "unknown table '$name'; known tables: all-machines, h200x4, summit-node, out-of-core, without-homes"
