@@ -19,8 +19,10 @@ namespace detail {
 class Session;
 class TileGrid;
 struct MatrixAccess;
-enum class EdgeTiles;
 }  // namespace detail
+namespace tile {
+enum class EdgeTiles;
+}
 
 /// The size of full tiles [elements].
 struct TileSize {
@@ -127,7 +129,7 @@ class Matrix {
   friend struct detail::MatrixAccess;
 
   Matrix(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n, Index ld, TileSize tile,
-         bool read_only, detail::EdgeTiles at_the_edges);
+         bool read_only, tile::EdgeTiles at_the_edges);
   explicit Matrix(std::shared_ptr<detail::TileGrid> grid);
 
   std::shared_ptr<detail::TileGrid> grid_;

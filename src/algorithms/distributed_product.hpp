@@ -16,11 +16,11 @@
 #include "sinks/chunk_barrier.hpp"
 #include "sinks/submit.hpp"
 #include "sum.hpp"
+#include "tile/dealt_columns.hpp"
 #include "tile/ops.hpp"
 #include "tile/owners.hpp"
+#include "tile/process_blocks.hpp"
 #include "tile/views.hpp"
-#include "tiling/dealt_columns.hpp"
-#include "tiling/process_blocks.hpp"
 
 /// A product distributed over many processes. Each process submits its own tasks, and handles only tiles of A and B
 /// that it owns or needs.
@@ -139,8 +139,8 @@ struct OwnedTile {
 /// The tiles of a block that a process owns, from the last column to the first. If the grid of GPUs has one row, the
 /// block's columns are dealt to the GPUs. The columns left over then come first, which reduces the GPUs' loads.
 inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const std::vector<Index>& columns,
-                                          detail::OwnerGrid gpus, const Owners& owners) {
-  const detail::DealtColumns dealt(gpus.q, std::ssize(rows), std::ssize(columns));
+                                          tile::OwnerGrid gpus, const Owners& owners) {
+  const tile::DealtColumns dealt(gpus.q, std::ssize(rows), std::ssize(columns));
   std::vector<OwnedTile> tiles;
   for (Index y = std::ssize(columns); y-- > 0;)
     for (Index x = 0; x < std::ssize(rows); x++) {
@@ -175,7 +175,7 @@ class PlannedBlock {
 /// C ← α A B + β C for distributed matrices. All inputs are sent at the start, and each process computes its tiles of C
 /// in the order that a matrix of its own would have.
 /// @param plan  for the tiles of C that a process owns
-inline void accumulate_own(const detail::Session& session, const detail::Plan& plan, const Product& product,
+inline void accumulate_own(const detail::Session& session, const Plan& plan, const Product& product,
                            const tile::Stored& C, const Number& beta) {
   const auto& share = C.grid().share();
   const auto own = tile::ResultView::of_process(session, plan.grid, C);
@@ -228,8 +228,8 @@ inline void accumulate_own(const detail::Session& session, const detail::Plan& p
 /// @param product     its terms
 /// @param terms       number of terms of each sum
 /// @pre  if inputs are held back, and thus released chunk by chunk, A and B share no tiles
-inline void accumulate_in_chunks(const detail::Session& session, const detail::ProcessBlocks& blocks,
-                                 detail::OwnerGrid gpus, const Product& product, Index terms, const tile::Stored& C,
+inline void accumulate_in_chunks(const detail::Session& session, const tile::ProcessBlocks& blocks,
+                                 tile::OwnerGrid gpus, const Product& product, Index terms, const tile::Stored& C,
                                  Number beta) {
   if (beta == 0) beta = 0;  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const auto& share = C.grid().share();

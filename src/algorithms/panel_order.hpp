@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
+#include "algorithms/plan.hpp"
 #include "product_order.hpp"
-#include "tiling/chosen_tiles.hpp"
 
 namespace tessera::algorithms {
 
@@ -20,7 +20,8 @@ namespace tessera::algorithms {
 /// GPUs own columns of C, or rows if each GPU has several. Each GPU follows this order for the tiles that it owns.
 ///
 /// All sums are deferred: C arrives while they are computed.
-inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const detail::Panels& panels, const Owners& owners) {
+inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const algorithms::Panels& panels,
+                                     const Owners& owners) {
   const Index ahead = panels.ahead;
   const auto [p, q] = owners.grid();
   std::vector<Step> steps;

@@ -11,7 +11,7 @@
 #include "common/failure.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "tiling/split.hpp"
+#include "tile/split.hpp"
 
 namespace tessera::detail {
 

@@ -10,17 +10,18 @@
 
 #include <tessera/types.hpp>
 
+#include "plan.hpp"
+#include "tile/extents.hpp"
 #include "tile/owners.hpp"
-#include "tiling/block.hpp"
-#include "tiling/region.hpp"
-#include "tiling/split.hpp"
+#include "tile/region.hpp"
+#include "tile/split.hpp"
 
 /// The order in which the terms of the tiles of a result are submitted. Each tile is a sum of terms.
 namespace tessera::algorithms {
 
-using detail::Part;
-using detail::Region;
 using tile::Owners;
+using tile::Part;
+using tile::Region;
 
 /// One term of the sum for tile (i, j).
 struct Step {
@@ -53,8 +54,8 @@ class OwnTermsFirst {
 /// be distributed evenly: GPUs that run out of work would find too few tiles to steal in a small last block.
 inline Index even_blocks(Index tiles, Index block, int gpus) {
   if (tiles == 0) return block;
-  const Index each = detail::divide_up(tiles, detail::divide_up(tiles, block));
-  return detail::divide_up(each, gpus) * gpus;
+  const Index each = tile::divide_up(tiles, tile::divide_up(tiles, block));
+  return tile::divide_up(each, gpus) * gpus;
 }
 
 /// The last fraction of each sum, which a GPU computes tile by tile, so that results leave one after another. The terms
@@ -74,7 +75,7 @@ struct Tile {
 
 /// The tiles of a block that belong to the region, listed by columns.
 inline std::vector<Tile> tiles_of_block(Index i0, Index j0, Index i_end, Index j_end, Region region,
-                                        detail::OwnerGrid grid, detail::TileExtents tile) {
+                                        tile::OwnerGrid grid, tile::TileExtents tile) {
   std::vector<Tile> tiles;
   for (Index j = j0; j < j_end; j++)
     for (Index i = i0; i < i_end; i++) {
@@ -148,8 +149,8 @@ void tile_after_tile(std::vector<Tile> tiles, Index begin, Index end, Visit visi
 ///
 /// Without owners, the loop over the sum is outermost for all terms of every block.
 template <typename Visit>
-void for_each_product(Index mt, Index nt, Region region, Index kt, detail::Block block, const Owners& owners,
-                      detail::TileExtents tile, Visit visit) {
+void for_each_product(Index mt, Index nt, Region region, Index kt, algorithms::Block block, const Owners& owners,
+                      tile::TileExtents tile, Visit visit) {
   const auto grid = owners.period();
   if (mt == 0 || nt == 0) return;
   if (block.rows <= 0) block.rows = mt;
@@ -162,9 +163,9 @@ void for_each_product(Index mt, Index nt, Region region, Index kt, detail::Block
   const auto together = !owners.exist() || !block.tile_after_tile || few_stay
                             ? kt
                             : kt - static_cast<Index>(std::lround(finished_tile_by_tile * static_cast<double>(kt)));
-  const Index block_rows = detail::divide_up(mt, block.rows);
+  const Index block_rows = tile::divide_up(mt, block.rows);
   Index visited = 0;  // number of blocks with tiles
-  for (Index column = 0; column < detail::divide_up(nt, block.columns); column++)
+  for (Index column = 0; column < tile::divide_up(nt, block.columns); column++)
     for (Index r = 0; r < block_rows; r++) {
       const Index row = few_stay && column % 2 == 1 ? block_rows - 1 - r : r, i0 = row * block.rows,
                   j0 = column * block.columns;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "algorithms/plan.hpp"
 #include "product_order.hpp"
 #include "tile/product_ops.hpp"
 #include "tile/views.hpp"
-#include "tiling/chosen_tiles.hpp"
 
 /// The terms of sums. One step adds term k of a sum to tile (i, j) of the result. `Sum` defines the order of the steps.
 namespace tessera::algorithms {
@@ -13,8 +13,8 @@ namespace tessera::algorithms {
 struct Product {
   Number alpha;
   tile::FactorView A, B;
-  detail::Panels panels = {};     ///< if they exist, a tile of B belongs to several terms or to several columns of C
-  detail::TileExtents tile = {};  ///< extents of a term
+  algorithms::Panels panels = {};  ///< if they exist, a tile of B belongs to several terms or to several columns of C
+  tile::TileExtents tile = {};     ///< extents of a term
 
   template <typename Ops>
   void operator()(Ops& to, const Step& s, const Number& beta, const tile::Tile& C) const {

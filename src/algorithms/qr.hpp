@@ -12,9 +12,9 @@
 #include "machine/machine.hpp"
 #include "panel_sweeps.hpp"
 #include "panel_times.hpp"
+#include "plan.hpp"
 #include "reflector_tiles.hpp"
 #include "tile/ops.hpp"
-#include "tiling/plan.hpp"
 
 /// QR factorization in panels of full height, with one tile per panel, and operations with its reflectors.
 namespace tessera::algorithms {
@@ -44,7 +44,7 @@ class QrOps {
     return static_cast<double>(A_.m()) * columns(k) * static_cast<double>(size_of(A_.type()));
   }
   /// Whether copies take longer than arithmetic. Each panel should then return as soon as its own columns have arrived.
-  bool is_bound_by_copies() const noexcept { return detail::is_tall_for_qr(A_.m(), A_.n()); }
+  bool is_bound_by_copies() const noexcept { return algorithms::is_tall_for_qr(A_.m(), A_.n()); }
   double update_flops(Index k, Index j) const { return flops_of_larfb(k, columns(j)); }
 
   /// Requests all panels from first to last, the order in which `geqrf` expects them.
@@ -218,8 +218,8 @@ void geqrf(QrOps<Sink, Reflectors>& to, bool keep) {
 
 /// A = Q R, left-looking.
 /// @param together  see `left_looking`
-template <typename Sink>
-void geqrf_out_of_core(QrOps<Sink>& to, Index together) {
+template <typename Sink, typename Reflectors>
+void geqrf_out_of_core(QrOps<Sink, Reflectors>& to, Index together) {
   left_looking(
       to.panels(), to.factors(), together, [&](Index k, Index j) { to.update(k, j, true); },
       [&](Index j) { to.factorize(j); });

@@ -3,17 +3,18 @@
 
 #include <tessera/matrix.hpp>
 
+#include "algorithms/plan.hpp"
 #include "common/of_type.hpp"
 #include "run.hpp"
 #include "sum.hpp"
 #include "tile/views.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::algorithms {
 
 /// Whether a call on pointers that is not in panels still requests all its tiles at the start. Only small operands
 /// benefit.
-inline bool is_small(const detail::Machine& machine, const detail::Plan& plan, Index m, Index n, std::size_t element) {
+inline bool is_small(const detail::Machine& machine, const algorithms::Plan& plan, Index m, Index n,
+                     std::size_t element) {
   constexpr double most_bytes = 1 << 26;
   const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(plan.k);
   const double bytes = static_cast<double>(element) * (rows * columns + (rows + columns) * terms);
@@ -24,8 +25,8 @@ inline bool is_small(const detail::Machine& machine, const detail::Plan& plan, I
 /// Submits C ← Σ terms + β C on a region of C as stored. All routines whose output is not also an input use this.
 /// @param add  see `accumulate`
 template <typename Term>
-void submit_sum(const detail::Session& session, const detail::Plan& plan, const tile::Stored& C, detail::Region region,
-                const Number& beta, bool real_diagonal, const Term& add) {
+void submit_sum(const detail::Session& session, const algorithms::Plan& plan, const tile::Stored& C,
+                tile::Region region, const Number& beta, bool real_diagonal, const Term& add) {
   const auto& share = C.grid().share();
   const bool panels = plan.panels.exist(),
              small = C.grid().is_private() && is_small(session.machine(), plan, C.m(), C.n(), size_of(C.type())),
@@ -43,9 +44,9 @@ void submit_sum(const detail::Session& session, const detail::Plan& plan, const 
 /// C ← β C on a region of C as stored.
 /// @param real_diagonal  whether to set the imaginary parts of the diagonal to 0
 inline void submit_scale(const detail::Session& session, const Number& beta, const tile::Stored& C,
-                         detail::Region region = detail::Part::All, bool real_diagonal = false) {
+                         tile::Region region = tile::Part::All, bool real_diagonal = false) {
   if (beta == 1) return;
-  const tile::ResultView view(session, detail::owner_grid(session.machine().gpu_count()), C, region);
+  const tile::ResultView view(session, tile::owner_grid(session.machine().gpu_count()), C, region);
   sinks::Submitter submitter(session, C);
   submit(submitter, [&](auto& to) {
     for (Index j = 0; j < C.nt(); j++)

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/plan.hpp"
 #include "cores.hpp"
 #include "panel_order.hpp"
 #include "product_order.hpp"
 #include "tile/ops.hpp"
 #include "tile/views.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::algorithms {
 
@@ -28,7 +28,7 @@ class Sum {
   /// @param processes      the grid of processes that share C
   /// @param real_diagonal  whether to ignore the imaginary parts of the diagonal of C; only for a triangle
   /// @param keeps_order    whether to compute the order now, because it is read more than once
-  Sum(const detail::Machine& machine, const detail::Plan& plan, tile::ResultView C, detail::OwnerGrid processes,
+  Sum(const detail::Machine& machine, const algorithms::Plan& plan, tile::ResultView C, tile::OwnerGrid processes,
       const Number& beta, bool real_diagonal, bool keeps_order)
       : C_(std::move(C)), terms_(plan.terms), sums_(plan.sums), panels_(plan.panels.exist()), block_(plan.block),
         task_(plan.task()), beta_(beta == 0 ? Number() : beta), real_diagonal_(real_diagonal) {
@@ -80,8 +80,8 @@ class Sum {
   tile::ResultView C_;
   Index terms_, sums_;
   bool panels_;
-  detail::Block block_;
-  detail::TileExtents task_;
+  algorithms::Block block_;
+  tile::TileExtents task_;
   Number beta_;
   bool real_diagonal_;
   std::vector<Step> order_;  ///< empty: the order of `for_each_product`, computed while tasks are submitted

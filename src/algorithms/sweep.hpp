@@ -5,11 +5,11 @@
 
 #include <tessera/matrix.hpp>
 
+#include "algorithms/plan.hpp"
 #include "cores.hpp"
 #include "runtime/session.hpp"
 #include "tile/owners.hpp"
 #include "tile/tile.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::algorithms {
 
@@ -26,15 +26,15 @@ using tile::tile_of;
 class Sweep {
  public:
   /// @param plan     plan for the tiles of B
-  Sweep(const detail::Session& session, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
+  Sweep(const detail::Session& session, const algorithms::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
         const tile::Stored& A, const tile::Stored& B)
       : Sweep(session.machine(), plan, side, uplo, op, diag, A, B) {
     const auto& share = B.grid().share();
     own(plan.grid, is_left() ? B.first_column() : B.first_row(),
-        is_left() ? detail::OwnerGrid{share.p, share.q} : detail::OwnerGrid{share.q, share.p});
+        is_left() ? tile::OwnerGrid{share.p, share.q} : tile::OwnerGrid{share.q, share.p});
   }
   /// The constructor for matrices that are not distributed.
-  Sweep(const detail::Machine& machine, const detail::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
+  Sweep(const detail::Machine& machine, const algorithms::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
         const tile::Stored& A, const tile::Stored& B)
       : machine_(machine), A_(A), B_(B), side_(side), uplo_(uplo), op_(op), diag_(diag),
         forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == is_left()),
@@ -84,7 +84,7 @@ class Sweep {
   }
 
  private:
-  void own(detail::OwnerGrid grid, Index first, detail::OwnerGrid processes) {
+  void own(tile::OwnerGrid grid, Index first, tile::OwnerGrid processes) {
     if (machine_.has_owners()) owners_ = {grid, rows(), columns(), tile::Part::All, 0, first, processes};
   }
   bool is_left() const noexcept { return side_ == Side::Left; }

@@ -8,7 +8,7 @@
 
 #include "network.hpp"
 #include "redistribution.hpp"
-#include "tiling/split.hpp"
+#include "tile/split.hpp"
 
 namespace tessera::detail {
 
@@ -34,7 +34,7 @@ class InPanels {
   /// Several panels for each process, not too narrow or wide for its devices.
   static Index width(Index columns, int processes) {
     constexpr Index panels_of_process = 6, multiple = 32, widest_on_cores = 256, widest_on_gpus = 2048;
-    const Index wanted = divide_up(divide_up(columns, processes * panels_of_process), multiple) * multiple;
+    const Index wanted = tile::divide_up(tile::divide_up(columns, processes * panels_of_process), multiple) * multiple;
     return std::clamp(wanted, multiple, gpu_count() > 0 ? widest_on_gpus : widest_on_cores);
   }
 

@@ -70,7 +70,7 @@ class Network final : public Processes {
   void send(starpu_data_handle_t tile, int to, int priority) override;
   void receive(starpu_data_handle_t tile, int priority) override;
   void forget_copies(starpu_data_handle_t tile) override;
-  ProcessModel model() const override { return model_; }
+  tile::ProcessModel model() const override { return model_; }
   ProcessControl control() const override { return control_; }
   const Tokens& tokens() override;
   std::int64_t least(std::int64_t value) override;
@@ -107,7 +107,7 @@ class Network final : public Processes {
   std::atomic<int> sends_ = 0;            ///< tiles that MPI has not taken yet
   std::atomic<bool> leaves_ = false;      ///< leaving matrices because of an exception, and announced
   std::optional<Neighbours> neighbours_;  ///< transfers tiles between processes of this node
-  ProcessModel model_;
+  tile::ProcessModel model_;
   ProcessControl control_;
   Tokens tokens_;
   std::vector<char> token_memory_;  ///< memory of this process's tokens

@@ -105,7 +105,7 @@ const auto& last_of(const First& first, const Rest&... rest) {
 template <Scalar T>
 bool has_whole_columns(const DistributedMatrix<T>& A) {
   const auto& share = MatrixAccess::grid(A.tiles()).share();
-  return (share.p == 1 || A.mt() <= 1) && A.mt() <= most_tiles_of_panel;
+  return (share.p == 1 || A.mt() <= 1) && A.mt() <= tile::most_tiles_of_panel;
 }
 /// Whether `getrf` factorizes A where it is.
 template <Scalar T>

@@ -150,8 +150,8 @@ std::optional<Index> tile_of_copies(const std::string& routine, const Grid& grid
   }
   if (in_place) return {};
   constexpr Index tiles_of_process = 4, multiple = 32;
-  const Index wanted = detail::divide_up(largest, tiles_of_process * std::max(grid.p(), grid.q()));
-  return std::clamp<Index>(detail::divide_up(wanted, multiple) * multiple, 64, gpu_count() > 0 ? 2048 : 256);
+  const Index wanted = tile::divide_up(largest, tiles_of_process * std::max(grid.p(), grid.q()));
+  return std::clamp<Index>(tile::divide_up(wanted, multiple) * multiple, 64, gpu_count() > 0 ? 2048 : 256);
 }
 
 /// The elements of this process in a part.

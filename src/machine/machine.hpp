@@ -9,9 +9,11 @@
 
 #include "gpu.hpp"
 
-namespace tessera::detail {
-
+namespace tessera::plan {
 struct Considered;
+}
+
+namespace tessera::detail {
 
 /// Where the operands of a call are: the index of the GPU whose memory holds them all, or one of these constants. Host
 /// memory is pinned unless it is called pageable.
@@ -32,7 +34,7 @@ struct Machine {
   /// limit, or most of its memory even if other programs occupy up to half of it. 0 if there is no GPU, or it is
   /// unknown.
   double gpu_memory = 0;
-  /// The StarPU workers of the CPU cores that may compute tiles alongside the GPUs; see `cores_are_worth_it`.
+  /// The StarPU workers of the CPU cores that may compute tiles alongside the GPUs; see `least_rate_of_cores`.
   std::vector<int> sharing_cores;
   bool has_core_for_waiting = false;  ///< whether a caller may busy-wait for GPUs on a core
   Placement placement = Placement::Scheduler;
@@ -40,7 +42,7 @@ struct Machine {
   std::optional<bool> even_edges;  ///< the user's choice for edges where tiles do not divide a product evenly
   int operands = in_host_memory;   ///< for a plan: where the operands are
   /// If not null, receives every candidate of a plan that can be rehearsed. This costs some time.
-  std::vector<Considered>* considered = nullptr;
+  std::vector<plan::Considered>* considered = nullptr;
 
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   /// Whether a call may have to copy its operands.

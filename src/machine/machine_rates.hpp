@@ -79,6 +79,14 @@ inline const MachineRates& machine_rates(const Machine& machine, char type) {
 template <Scalar T>
 MachineRates rates_before_start(const Machine& machine);
 
+/// The total rate of all cores, relative to that of all GPUs; 0: unknown.
+inline double relative_rate_of_cores(const MachineRates& rates, int cores, int gpus) {
+  if (gpus == 0 || rates.gpu.empty() || rates.cpu.empty() || rates.others <= 0) return 0;
+  return cores * rates.cpu.best_rate() / (gpus * rates.others * rates.gpu.best_rate());
+}
+/// The relative rate above which cores compute tiles. Below it, the gain is smaller than the error of the predictions.
+inline constexpr double least_rate_of_cores = 0.03;
+
 /// The mean rate of a number of CUDA GPUs and OpenCL devices, relative to `rates.gpu`.
 double mean_rate(const MachineRates& rates, int cuda, int opencl);
 

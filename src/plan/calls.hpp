@@ -3,12 +3,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <compare>
+#include <string>
 #include <vector>
 
 #include "algorithms/cholesky.hpp"
 #include "algorithms/inverse.hpp"
 #include "algorithms/lu.hpp"
 #include "algorithms/lu_nopiv.hpp"
+#include "algorithms/plan.hpp"
 #include "algorithms/qr.hpp"
 #include "algorithms/triangular.hpp"
 #include "algorithms/triangular_panels.hpp"
@@ -17,90 +20,99 @@
 #include "machine/machine.hpp"
 #include "rehearse.hpp"
 
-/// The calls that can be rehearsed. Each writes the operations that it would submit into a graph.
+/// The calls that are rehearsed. Each writes the operations that it would submit into a graph. Members that all have:
+/// - the type of the elements (s, d, c or z) and the extents, which identify a call
+/// - flops() and bytes() of its operands
+/// - task(plan): the products of a task
+/// - estimate(model, plan, copies): rough time [s], which only decides which candidates are rehearsed first; 0: that of
+/// the
+///   fewest operations first
+/// - write(machine, plan, graph)
 namespace tessera::plan {
 
-/// One way to cut a call into tiles or panels.
-struct Candidate {
-  Index tile = 0;   ///< order of the diagonal tiles; rows of a tile for LU with pivoting
-  Index width = 0;  ///< of the tiles of B, across its independent columns, or of the panels of a factorization
-  int gpus = 1;     ///< number of GPUs used, counted from GPU 0
-  /// Only for a triangle on the left. If there are panels, B is cut into panels `width` wide and the triangle into
-  /// panels `tile` wide.
-  detail::Panels panels = {};
-};
-
-/// The products of a task.
-inline detail::TileExtents task_of(const Candidate& chosen, Index order, Index columns) {
-  const Index tile = std::min(chosen.tile, order);
-  return {chosen.panels.exist() ? order : tile, std::min(chosen.width, columns), tile};
-}
-
-/// A = L Lᴴ of order n.
-struct Cholesky {
-  using Candidate = plan::Candidate;
-  char type;  ///< letter of the elements: s, d, c or z
-  Index n;
-
-  Index order() const { return n; }
-  Index columns() const { return n; }
-  detail::TileExtents task(const Candidate& chosen) const { return task_of(chosen, order(), columns()); }
-  double flops() const {
-    return flops_of_multiply_add(type) / 6 * static_cast<double>(n) * static_cast<double>(n) * static_cast<double>(n);
-  }
-  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
-    const Outline A(graph, n, n, chosen.tile, chosen.tile, type, true);
-    const tile::LowerView lower(
-        A, Uplo::Lower, {detail::owner_grid(chosen.gpus), A.mt(), A.nt(), tile::LowerView::region(A, Uplo::Lower)});
-    Rehearse sink(graph, true);
-    tile::Ops<Rehearse> to(machine, sink, type);
-    algorithms::potrf(to, lower, nullptr);
-  }
-};
+using algorithms::Plan;
+using tile::TileExtents;
 
 /// A factorization of an m×n matrix.
 struct OfRectangle {
-  using Candidate = plan::Candidate;
-  char type;  ///< of the elements: s, d, c or z
+  char type;
   Index m, n;
 
+  friend auto operator<=>(const OfRectangle&, const OfRectangle&) = default;
   Index order() const { return std::min(m, n); }
-  Index columns() const { return n; }
+  double bytes() const { return static_cast<double>(size_of(type)) * static_cast<double>(m) * static_cast<double>(n); }
   double multiply_adds() const {  ///< of LU
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), order = std::min(rows, columns);
     return rows * columns * order - (rows + columns) * order * order / 2 + order * order * order / 3;
   }
+  double flops() const { return flops_of_multiply_add(type) * multiply_adds(); }
+  TileExtents task(const Plan& plan) const {
+    return {std::min(plan.tile.m, m), std::min(plan.tile.n, n), std::min(plan.tile.k, order())};
+  }
+};
+
+/// A factorization in square tiles.
+struct InSquares : OfRectangle {
+  /// On cores: the mean work of a worker, or the tasks on the diagonal and one beside each, which follow one another.
+  double estimate(const Machine& model, const Plan& plan, bool /*copies*/) const {
+    if (plan.gpus > 0) return 0;
+    const auto tile = static_cast<double>(std::min(plan.tile.k, order())), steps = static_cast<double>(order()) / tile;
+    const double product = model.flops_per_multiply_add * tile * tile * tile,
+                 task = model.core.task_seconds("gemm", {product}, model.element_size) + model.runtime.push;
+    return std::max(flops() / product / model.cpu_workers, steps * 1.5) * task + model.cpu_workers * task / 2;
+  }
+};
+
+/// A = L Lᴴ of order n.
+struct Cholesky : InSquares {
+  double bytes() const { return OfRectangle::bytes() / 2; }
+  double flops() const { return OfRectangle::flops() / 2; }
+  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+    const Outline A(graph, n, n, plan.tile.n, plan.tile.n, type, true);
+    const auto region = tile::LowerView::region(A, Uplo::Lower);
+    const tile::LowerView lower(A, Uplo::Lower, owners(machine, plan, A, region));
+    Rehearse sink(graph, plan.load_first);
+    tile::Ops<Rehearse> to(machine, sink, type);
+    algorithms::potrf(to, lower, nullptr);
+  }
+  static tile::Owners owners(const detail::Machine& machine, const Plan& plan, const tile::Stored& A,
+                             tile::Region region) {
+    return machine.has_owners() ? tile::Owners(plan.grid, A.mt(), A.nt(), region) : tile::Owners();
+  }
 };
 
 /// A = L U, without pivoting.
-struct LuNoPiv : OfRectangle {
-  detail::TileExtents task(const Candidate& chosen) const { return task_of(chosen, order(), columns()); }
-  double flops() const { return flops_of_multiply_add(type) * multiply_adds(); }
-  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
-    const Outline A(graph, m, n, chosen.tile, chosen.tile, type);
-    const tile::FullView tiles(A, {detail::owner_grid(chosen.gpus), A.mt(), A.nt(), detail::Part::All});
-    Rehearse sink(graph, true);
+struct LuNoPiv : InSquares {
+  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+    const Outline A(graph, m, n, plan.tile.n, plan.tile.n, type);
+    const tile::FullView tiles(A, Cholesky::owners(machine, plan, A, tile::Part::All));
+    Rehearse sink(graph, plan.load_first);
     tile::Ops<Rehearse> to(machine, sink, type);
     algorithms::getrf_nopiv(to, tiles, Uplo::Lower, nullptr, {});
   }
 };
 
-/// A = P⁻¹ L U, with partial pivoting, in panels of tiles that are `Candidate::tile` tall and `width` wide.
-struct Lu : OfRectangle {
-  detail::TileExtents task(const Candidate& chosen) const {
-    const Index width = std::min(chosen.width, order());
+/// A factorization in panels.
+struct InPanels : OfRectangle {
+  static double estimate(const Machine& /*model*/, const Plan& /*plan*/, bool /*copies*/) { return 0; }
+  TileExtents task(const Plan& plan) const {
+    const Index width = std::min(plan.tile.n, order());
     return {m, width, width};
   }
-  double flops() const { return flops_of_multiply_add(type) * multiply_adds(); }
-  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
-    const Outline A(graph, m, n, chosen.tile, chosen.width, type);
+};
+
+/// A = P⁻¹ L U, with partial pivoting. A panel may consist of several tiles.
+struct Lu : InPanels {
+  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+    const Outline A(graph, m, n, plan.tile.m, plan.tile.n, type);
     std::vector<starpu_data_handle_t> pivots;
-    for (Index k = 0; k * chosen.width < order(); k++)
-      pivots.push_back(as_handle(graph.add_temporary(static_cast<double>(chosen.width) * sizeof(int))));
+    for (Index k = 0; k * plan.tile.n < order(); k++)
+      pivots.push_back(as_handle(graph.add_temporary(static_cast<double>(plan.tile.n) * sizeof(int))));
     Rehearse sink(graph, false);
-    algorithms::PanelOps<Rehearse> to(machine, sink, chosen.gpus, A, {pivots, A.nb()});
-    to.request(sink);
-    algorithms::getrf(to, nullptr);
+    algorithms::PanelOps<Rehearse> to(machine, sink, plan.grid.size(), A, {pivots, A.nb()});
+    if (plan.load_first) to.request(sink);
+    if (plan.load_first || !machine.has_owners()) algorithms::getrf(to, nullptr);
+    else algorithms::getrf_out_of_core(to, plan.together, nullptr);
   }
 };
 
@@ -117,7 +129,7 @@ class ReflectorOutline {
     }
   }
 
-  Index panels() const noexcept { return detail::divide_up(all_, panel_); }
+  Index panels() const noexcept { return tile::divide_up(all_, panel_); }
   Index panel() const noexcept { return panel_; }
   Index count(Index k) const noexcept { return std::min(panel_, all_ - k * panel_); }
   starpu_data_handle_t factors(Index k) const { return as_handle(first_ + static_cast<int>(2 * k)); }
@@ -130,88 +142,129 @@ class ReflectorOutline {
 };
 
 /// A = Q R, in panels of full height.
-struct Qr : OfRectangle {
-  detail::TileExtents task(const Candidate& chosen) const {
-    const Index width = std::min(chosen.width, order());
-    return {m, width, width};
-  }
-  double flops() const { return 2 * flops_of_multiply_add(type) * multiply_adds(); }
-  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
-    const Outline A(graph, m, n, m, chosen.width, type);
+struct Qr : InPanels {
+  double flops() const { return 2 * OfRectangle::flops(); }
+  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+    const Outline A(graph, m, n, m, plan.tile.n, type);
     ReflectorOutline reflectors(graph, order(), A.nb(), type);
     Rehearse sink(graph, false);
-    algorithms::QrOps<Rehearse, ReflectorOutline> to(machine, sink, chosen.gpus, A, reflectors);
-    to.request();
-    algorithms::geqrf(to, false);
+    algorithms::QrOps<Rehearse, ReflectorOutline> to(machine, sink, plan.grid.size(), A, reflectors);
+    if (plan.load_first) to.request();
+    if (plan.load_first || !machine.has_owners()) algorithms::geqrf(to, false);
+    else algorithms::geqrf_out_of_core(to, plan.together);
   }
 };
 
-/// B ← op(A) B or B ← op(A)⁻¹ B with a triangular A. With A on the right, B is seen as its transpose.
+/// B ← op(A) B or B ← op(A)⁻¹ B with a triangular A. With A on the right, B is seen as its transpose, so its columns
+/// are independent of each other.
 struct Triangular {
-  using Candidate = plan::Candidate;
-  char type;  ///< of the elements: s, d, c or z
+  char type;
   Side side;
   bool inverse;
+  bool in_tiles;                  ///< whether panels are no candidates
+  bool alone;                     ///< whether cores get no part
   Index of_triangle, of_columns;  ///< the order of A, and the other dimension of B
 
+  friend auto operator<=>(const Triangular&, const Triangular&) = default;
   Index order() const { return of_triangle; }
   Index columns() const { return of_columns; }
-  detail::TileExtents task(const Candidate& chosen) const {
-    const auto task = task_of(chosen, order(), columns());
-    return side == Side::Left ? task : detail::TileExtents{task.n, task.m, task.k};
+  Index width(const Plan& plan) const { return side == Side::Left ? plan.tile.n : plan.tile.m; }
+  TileExtents task(const Plan& plan) const {
+    const Index rows = plan.panels.exist() ? order() : std::min(plan.tile.k, order()),
+                wide = std::min(width(plan), columns());
+    const Index terms = std::min(plan.tile.k, order());
+    return side == Side::Left ? TileExtents{rows, wide, terms} : TileExtents{wide, rows, terms};
   }
   double flops() const {
     return flops_of_multiply_add(type) / 2 * static_cast<double>(order()) * static_cast<double>(order()) *
            static_cast<double>(columns());
   }
-  void write(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
-    if (chosen.panels.exist()) return write_panels(machine, chosen, graph);
+  double bytes() const {
+    return static_cast<double>(size_of(type)) * static_cast<double>(order()) *
+           (static_cast<double>(order()) / 2 + static_cast<double>(columns()));
+  }
+  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+    if (plan.panels.exist()) return write_panels(machine, plan, graph);
     const bool left = side == Side::Left;
-    const Outline A(graph, order(), order(), chosen.tile, chosen.tile, type, true);
-    const Outline B(graph, left ? order() : columns(), left ? columns() : order(), left ? chosen.tile : chosen.width,
-                    left ? chosen.width : chosen.tile, type);
-    detail::Plan cut;
-    cut.grid = columns_grid(chosen.gpus, detail::divide_up(columns(), chosen.width));
+    const Index tile = plan.tile.k, wide = width(plan), for_gpus = columns() - plan.columns_for_cores.whole();
+    const Outline A(graph, order(), order(), tile, tile, type, true);
+    const auto outline = [&](Index count, Index across) {
+      return left ? Outline(graph, order(), count, tile, across, type)
+                  : Outline(graph, count, order(), across, tile, type);
+    };
+    const Outline B = outline(for_gpus, wide);
+    auto cut = plan;
+    cut.columns_for_cores = {};
     const algorithms::Sweep sweep(machine, cut, side, Uplo::Lower, left ? Op::NoTrans : Op::Trans, Diag::NonUnit, A, B);
     Rehearse sink(graph, false);
     tile::Ops<Rehearse> to(machine, sink, type);
     if (inverse) algorithms::trsm(to, sweep, 1);
     else algorithms::trmm(to, sweep, 1);
+    if (plan.columns_for_cores.count == 0) return;
+    outline(plan.columns_for_cores.whole(), plan.columns_for_cores.extent);
+    const auto cores = static_cast<Index>(machine.sharing_cores.size());
+    const double part = flops_of_column() * static_cast<double>(plan.columns_for_cores.count / cores) *
+                        static_cast<double>(plan.columns_for_cores.extent + lost_columns);
+    for (Index core = 0; core < cores; core++)
+      graph.on_cores.push_back({sink.kind_of("gemm"), part, algorithms::core_owner(core, machine), 0, true});
   }
-  /// Rough time of a candidate in tiles [s]. It only decides which candidates are rehearsed first.
-  double estimate(const Machine& model, const Candidate& chosen, bool has_copies) const {
-    const auto& gpu = model.gpus.front();
-    const auto n = static_cast<double>(order()), wide = static_cast<double>(columns());
-    const double tile = std::min(static_cast<double>(chosen.tile), n),
-                 width = std::min(static_cast<double>(chosen.width), wide), rows = std::ceil(n / tile),
-                 across = std::ceil(wide / width), used = chosen.gpus;
+  double estimate(const Machine& model, const Plan& plan, bool copies) const {
+    const double n = static_cast<double>(order()),
+                 wide = static_cast<double>(columns() - plan.columns_for_cores.whole());
+    const double tile = std::min(static_cast<double>(plan.tile.k), n),
+                 width = std::min(static_cast<double>(this->width(plan)), wide), rows = std::ceil(n / tile),
+                 across = std::ceil(wide / width), used = std::max(plan.gpus, 1);
+    const auto& device = plan.gpus > 0 ? model.gpus.front() : model.core;
+    const double workers = plan.gpus > 0 ? used : model.cpu_workers;
     const auto task = [&](const char* operation, double part) {
       const double flops = model.flops_per_multiply_add * part * tile * width * tile;
-      return gpu.task_seconds(operation, {flops}, model.element_size);
+      return device.task_seconds(operation, {flops}, model.element_size);
     };
-    const double sharers = std::max(1.0, std::floor(used / across));  // GPUs that share a tile column
-    const double column = rows * (rows - 1) / 2 * task("gemm", 1) / sharers +
-                          rows * (task(inverse ? "trsm" : "trmm", 0.5) + 2 * model.runtime.push);
-    const double compute = std::ceil(across / used) * column;
-    if (!has_copies) return compute;
-    const double copies = model.element_size * n * (n / 2 + wide) / used / gpu.in_rate;
-    const double ends = model.element_size * tile * (tile + 2 * width) / gpu.in_rate;
-    return std::max(compute, copies) + std::min(compute, copies) / 4 + ends;
+    const double sharers = std::max(1.0, std::floor(workers / across));  // workers that share a tile column
+    const double column = plan.panels.exist()
+                              ? rows * (task("gemm", n / tile / 2) + model.runtime.push)
+                              : rows * (rows - 1) / 2 * task("gemm", 1) / sharers +
+                                    rows * (task(inverse ? "trsm" : "trmm", 0.5) + 2 * model.runtime.push);
+    const double compute = std::ceil(across / workers) * column;
+    if (plan.gpus == 0 || !copies) return compute;
+    const double busy = std::min(1.0, compute * used * device.in_rate / bytes());
+    const auto seconds = [&](double elements, double height) {
+      return device.copy_seconds(elements, height, model.element_size, busy);
+    };
+    const double of_a = plan.panels.exist() ? n / 2 : tile, of_b = plan.panels.exist()  ? n
+                                                                   : side == Side::Left ? tile
+                                                                                        : width;
+    const double all = (seconds(n * n / 2, of_a) + seconds(n * wide, of_b)) / used,
+                 ends = seconds(tile * tile, of_a) + 2 * seconds(tile * width, of_b);
+    return std::max(compute, all) + std::min(compute, all) / 4 + ends;
   }
-  void write_panels(const detail::Machine& machine, const Candidate& chosen, Graph& graph) const {
-    const Outline A(graph, order(), order(), order(), chosen.tile, type, true);
-    const Outline B(graph, order(), columns(), order(), chosen.width, type);
-    const Index gpus = columns_grid(chosen.gpus, detail::divide_up(columns(), chosen.width)).size(),
-                owners = machine.has_owners() ? gpus : 0;
+  /// The last columns of B, which cores compute while GPUs compute the others in about `seconds` for all.
+  /// @param widest  of a tile of B
+  tile::LastTiles columns_for_cores(const Machine& model, double seconds, Index widest) const {
+    constexpr Index step = 16;
+    const auto all = static_cast<double>(columns()), cores = static_cast<double>(model.sharing_cores);
+    const double column = cores_are_slower * model.core.task_seconds("gemm", {flops_of_column() * step}, 0) / step;
+    const double each = (seconds - lost_columns * column) / (column + seconds * cores / all);
+    const Index steps = std::max<Index>(0, static_cast<Index>(each) / step);
+    if (steps == 0) return {};
+    const Index tiles = tile::divide_up(steps * step, widest);
+    return {model.sharing_cores * tiles, steps / tiles * step};
+  }
+
+ private:
+  /// The cost of narrow matrices on a core: a product takes as long as one with this number of additional columns.
+  static constexpr Index lost_columns = 16;
+  double flops_of_column() const { return flops() / static_cast<double>(columns()); }
+
+  void write_panels(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+    const Outline A(graph, order(), order(), order(), plan.tile.k, type, true);
+    const Outline B(graph, order(), columns(), order(), plan.tile.n, type);
+    const Index gpus = plan.grid.size(), owners = machine.has_owners() ? gpus : 0;
     const tile::PanelView of_a(A, owners, Uplo::Lower), of_b(B, owners);
     Rehearse sink(graph, owners > 0);
     tile::Ops<Rehearse> to(machine, sink, type);
     algorithms::triangular_panels(to, inverse, Uplo::Lower, Diag::NonUnit, tile::is_blocked(machine, A.tile_n(0)), 1,
-                                  of_a, of_b, chosen.panels.ahead, gpus);
-  }
-  static detail::OwnerGrid columns_grid(int gpus, Index tile_columns) {
-    const int across = static_cast<int>(std::clamp<Index>(tile_columns, 1, gpus));
-    return {gpus / across, across};
+                                  of_a, of_b, plan.panels.ahead, gpus);
   }
 };
 

@@ -2,23 +2,18 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
 
-#include "calls.hpp"
+#include "algorithms/plan.hpp"
+#include "considered.hpp"
+#include "graph.hpp"
+#include "machine/machine.hpp"
 #include "rehearsal.hpp"
-#include "tiling/considered.hpp"
 
 namespace tessera::plan {
-
-/// A candidate with its predicted time.
-template <typename Candidate>
-struct ChoiceOf {
-  Candidate candidate;
-  double seconds = never;
-};
-using Choice = ChoiceOf<Candidate>;
 
 /// Finds the fastest candidate while rehearsing only a few. The most promising are rehearsed first, and a lower bound
 /// rules out others. A rehearsal stops once it is slower than the best so far.
@@ -28,101 +23,137 @@ using Choice = ChoiceOf<Candidate>;
 template <typename Call>
 class Search {
  public:
-  using Candidate = typename Call::Candidate;
+  using Plan = algorithms::Plan;
 
   Search(const Machine& model, const detail::Machine& machine, const Call& call)
       : model_(model), machine_(machine), call_(call) {}
 
-  /// @param estimate  predicted seconds, the primary sort key; if 0 for all, the number of operations decides
-  /// @param gain      the factor by which it must be faster than others, besides that of its GPUs
-  void add(const Candidate& candidate, double estimate = 0, double gain = 1) {
-    const auto task = call_.task(candidate);
+  /// The candidate counts as slower the more GPUs and tasks it has.
+  /// @param plan  `gpus` is the number of GPUs; 0: only CPU workers compute
+  void add(Plan plan) {
+    const auto task = call_.task(plan);
     const double flops = model_.flops_per_multiply_add * static_cast<double>(task.m) * static_cast<double>(task.n) *
                          static_cast<double>(task.k),
                  tasks = call_.flops() / flops;
-    double rate = 0;
-    for (int gpu = 0; gpu < candidate.gpus; gpu++)
+    double rate =
+        plan.gpus == 0 || plan.has_cores() ? cores_of(plan) / model_.core.task_seconds("gemm", {flops}, 0) : 0;
+    for (int gpu = 0; gpu < plan.gpus; gpu++)
       rate += 1 / model_.gpus[index(gpu)].task_seconds("gemm", {flops}, model_.element_size);
-    const double worse =
-        gain * handicap(candidate.gpus) * std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0)));
-    candidates_.push_back({candidate, tasks / rate * worse, tasks, estimate * worse, worse});
+    const double worse = handicap(plan.gpus) * std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0))) *
+                         (plan.has_cores() ? clear_gain_of_cores : 1),
+                 estimate = call_.estimate(model_, plan, machine_.has_copies());
+    candidates_.push_back({std::move(plan), tasks / rate * worse, tasks, estimate * worse, worse});
   }
 
-  ChoiceOf<Candidate> best() {
+  /// The fastest candidate with its predicted time. If all are too large to rehearse, the one that seems fastest.
+  Plan best() {
     sort();
-    for (const auto& considered : candidates_)
-      if (considered.bound < limit_ && has_time(considered.operations)) rehearse(considered);
-    return best_;
+    const Candidate first = candidates_.front();
+    while (auto* const next = most_promising()) rehearse(*next);
+    if (limit_ < never) return std::move(best_);
+    auto plan = first.plan;
+    plan.seconds = std::max(first.estimate, first.bound);
+    return plan;
   }
 
   /// Explains the choice: rehearses more candidates than a call has time for.
-  void explain(std::vector<detail::Considered>& all) {
+  void explain(std::vector<Considered>& all) {
     sort();
     double left = operations_to_explain;
     for (const auto& considered : candidates_) {
-      if (considered.operations > most_operations || considered.operations > left) continue;
+      if (considered.operations > left) continue;
       left -= considered.operations;
-      const auto& candidate = considered.candidate;
-      write(candidate);
-      Rehearsal rehearsal(model_, graph_, candidate.gpus);
+      const auto& plan = considered.plan;
+      write(plan);
+      Rehearsal rehearsal(model_, graph_, plan.gpus);
       auto forecast = rehearsal.run();
       if (forecast.seconds == never) continue;
       rehearsal.explain(forecast);
-      all.push_back({call_.task(candidate), candidate.panels.exist(), candidate.gpus, forecast.seconds, forecast.bound,
+      all.push_back({call_.task(plan), plan.panels.exist(), plan.gpus, forecast.seconds, forecast.bound,
                      forecast.longest / forecast.seconds});
     }
   }
 
  private:
-  struct Considered {
-    Candidate candidate;
+  struct Candidate {
+    Plan plan;
     double bound;       ///< lower bound of the time: arithmetic alone, with the handicap
     double operations;  ///< approximate number
     double estimate;
     double worse;  ///< the factor by which the predicted time counts as longer
+    bool is_done = false;
+    std::size_t group() const { return 2 * index(plan.gpus) + (plan.panels.exist() ? 1 : 0); }
   };
 
+  double cores_of(const Plan& plan) const { return plan.gpus == 0 ? model_.cpu_workers : model_.sharing_cores; }
+
   void sort() {
-    std::ranges::stable_sort(candidates_, {}, [](const Considered& c) { return std::pair(c.estimate, c.operations); });
+    std::ranges::stable_sort(candidates_, {}, [](const Candidate& c) { return std::pair(c.estimate, c.operations); });
   }
 
   /// The factor by which the time of a candidate counts as longer because the candidate uses more GPUs.
   double handicap(int gpus) const {
+    if (gpus == 0) return 1;
     const auto first = model_.gpus.begin();
     const bool alike = std::all_of(first, first + gpus, [](const Gpu& gpu) { return gpu.alike_first; });
     return std::pow(clear_gain, std::log2(gpus)) * (alike ? 1 : clear_gain_of_unlike);
   }
 
-  bool has_time(double operations) const {
-    const double allowed = std::max(planning_least, planning_share * best_.seconds) / rehearsal_of_operation;
-    return best_.seconds == never ? operations <= most_operations : spent_ + operations <= allowed;
+  /// The candidate to rehearse next: one that may be fast and has few operations. Estimates of candidates in panels, or
+  /// of those with some number of GPUs, are wrong by similar factors.
+  Candidate* most_promising() {
+    Candidate* best = nullptr;
+    double least = never;
+    for (auto& candidate : candidates_) {
+      if (candidate.is_done || candidate.bound >= limit_ || !has_time(candidate)) continue;
+      const double known = errors_[candidate.group()], error = known > 0 ? known : untried * last_error_,
+                   expected = candidate.estimate * error * (1 + candidate.operations / allowed());
+      if (best == nullptr || expected < least) best = &candidate, least = expected;
+    }
+    return best;
   }
 
-  void write(const Candidate& candidate) {
+  /// The number of operations that may be rehearsed in all.
+  double allowed() const {
+    const double seconds = limit_ == never ? candidates_.front().bound : best_.seconds;
+    return std::max(planning_least, planning_share * seconds) / rehearsal_of_operation;
+  }
+  bool has_time(const Candidate& candidate) const {
+    return candidate.operations <= (limit_ == never ? std::max(allowed(), always_rehearsed) : allowed() - spent_);
+  }
+
+  void write(const Plan& plan) {
     graph_.clear();
-    graph_.operands = machine_.operands, graph_.owners = detail::owner_grid(machine_.gpu_count());
-    call_.write(machine_, candidate, graph_);
+    graph_.operands = machine_.operands, graph_.gpus = machine_.gpu_count();
+    graph_.owners = tile::owner_grid(machine_.gpu_count());
+    call_.write(machine_, plan, graph_);
   }
 
-  void rehearse(const Considered& considered) {
-    const auto& candidate = considered.candidate;
-    write(candidate);
-    Rehearsal rehearsal(model_, graph_, candidate.gpus);
-    const double worse = considered.worse;
-    const auto forecast = rehearsal.run(limit_ / worse);
+  void rehearse(Candidate& candidate) {
+    write(candidate.plan);
+    Rehearsal rehearsal(model_, graph_, candidate.plan.gpus);
+    const auto forecast = rehearsal.run(limit_ / candidate.worse);
     spent_ += static_cast<double>(rehearsal.finished()) + rehearsal_itself;
-    if (forecast.seconds * worse >= limit_) return;
-    limit_ = forecast.seconds * worse;
-    best_ = {candidate, forecast.seconds};
+    candidate.is_done = true;
+    if (candidate.estimate > 0)
+      last_error_ = errors_[candidate.group()] =
+          std::min(forecast.seconds, limit_ / candidate.worse) * candidate.worse / candidate.estimate;
+    if (forecast.seconds * candidate.worse >= limit_) return;
+    limit_ = forecast.seconds * candidate.worse;
+    best_ = candidate.plan;
+    best_.seconds = forecast.seconds;
   }
 
   const Machine& model_;
   const detail::Machine& machine_;
   const Call& call_;
-  std::vector<Considered> candidates_;
+  std::vector<Candidate> candidates_;
   Graph graph_;
-  ChoiceOf<Candidate> best_;
+  Plan best_;
   double limit_ = never, spent_ = 0;
+  static constexpr double untried = 0.8;  ///< so that each group is tried
+  std::array<double, 66> errors_{};       ///< rehearsed times relative to estimates, by group; 0: not known
+  double last_error_ = 1;
 };
 
 }  // namespace tessera::plan

@@ -21,7 +21,7 @@ double part_of_diagonal(Index columns) { return 0.5 + 0.5 / static_cast<double>(
 Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, bool triangle)
     : Stored(type, m, n, mb, nb, static_cast<int>(graph.tiles.size())) {
   const auto element_size = static_cast<double>(size_of(type));
-  const tile::Owners owners(graph.owners, mt(), nt(), detail::Part::All);
+  const tile::Owners owners(graph.owners, mt(), nt(), tile::Part::All);
   const bool one_row = mt() == 1, panels = triangle && one_row && nt() > 1;  // copied from the diagonal down
   for (Index j = 0; j < nt(); j++)
     for (Index i = 0; i < mt(); i++) {

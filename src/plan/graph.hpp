@@ -14,9 +14,9 @@
 
 #include "machine.hpp"
 #include "machine/machine.hpp"
+#include "tile/extents.hpp"
 #include "tile/stored.hpp"
 #include "tile/tile.hpp"
-#include "tiling/block.hpp"
 
 namespace tessera::plan {
 
@@ -64,15 +64,19 @@ struct FurtherTile {
 struct Graph {
   std::vector<TileSizes> tiles;
   std::vector<Operation> operations;
+  std::vector<Operation> on_cores;            ///< operations that cores compute beside the GPUs
   std::vector<FurtherTile> further;           ///< of operations on panels
   std::vector<std::string_view> kinds;        ///< names of operations
   std::vector<std::pair<int, int>> requests;  ///< tiles requested at the start, each with its GPU
   int operands = detail::in_host_memory;      ///< where the operands are, as in detail::Machine
-  detail::OwnerGrid owners{1, 1};             ///< owners of the operands' tiles, if they are on their owners
+  int gpus = 1;                               ///< of the session; larger owners are cores
+  tile::OwnerGrid owners{1, 1};               ///< owners of the operands' tiles, if they are on their owners
 
   int add(TileSizes tile) { return tiles.push_back(tile), static_cast<int>(tiles.size()) - 1; }
   int add_temporary(double bytes) { return add({.bytes = bytes, .column = bytes, .temporary = true}); }
-  void clear() { tiles.clear(), operations.clear(), further.clear(), kinds.clear(), requests.clear(); }
+  void clear() {
+    tiles.clear(), operations.clear(), on_cores.clear(), further.clear(), kinds.clear(), requests.clear();
+  }
   std::span<const FurtherTile> further_of(const Operation& operation) const {
     return std::span(further).subspan(index(operation.first), index(operation.end - operation.first));
   }

@@ -6,6 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "machine/machine.hpp"
+#include "machine/machine_rates.hpp"
+
 namespace tessera::plan {
 
 namespace {
@@ -49,17 +52,37 @@ double Gpu::factorization_seconds(const char* operation, const TaskWork& work, d
   return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest runs alone
 }
 
+double Gpu::copy_seconds(double elements, double height, double element_size, double busy) const {
+  const double column = element_size * height, at_best = column / in_rate,
+               idle = std::max(at_best, in.idle.empty() ? 0 : in.idle.seconds(column)),
+               computing = std::max(idle, in.computing.empty() ? 0 : in.computing.seconds(column));
+  return elements / height * (idle + busy * (computing - idle));
+}
+
 double Gpu::task_seconds(const char* operation, const TaskWork& work, double element_size) const {
-  if (const int count = passes(operation); count > 0) return overhead + count * element_size * work.flops / memory_rate;
+  const bool knows_memory = memory_rate > 0;
+  if (const int count = passes(operation); count > 0 && knows_memory)
+    return overhead + count * element_size * work.flops / memory_rate;
   constexpr double sector = 32;  // bytes that a GPU reads and writes for a single element of a row
-  const double exchanges = 2 * std::max(sector, element_size) * work.panel.moved / memory_rate;
-  if (std::string_view(operation) == "laswp") return overhead + exchanges;
-  if (work.panel.columns > 0) return overhead + factorization_seconds(operation, work, exchanges);
+  const double exchanges = knows_memory ? 2 * std::max(sector, element_size) * work.panel.moved / memory_rate : 0;
+  const std::string_view name(operation);
+  if (name == "laswp" && knows_memory) return overhead + exchanges;
+  if (work.panel.columns > 0 && panels.contains(std::string(name.substr(0, name.find("_beside")))))
+    return overhead + factorization_seconds(operation, work, exchanges);
   const auto& product = kernels.find("gemm")->second;
   const auto own = kernels.find(operation);
   if (own == kernels.end() || (work.products > 0 && !steps_have_parts))
     return overhead + exchanges + product.seconds(work.flops);
   return overhead + exchanges + own->second.seconds(work.flops - work.products) + product.seconds(work.products);
+}
+
+void set_cores(Machine& model, const detail::Machine& machine, char type) {
+  model.cpu_workers = machine.cpu_workers;
+  const int cores = static_cast<int>(machine.sharing_cores.size());
+  const auto& rates = detail::machine_rates(machine, type);
+  const bool share = machine.has_owners() && cores > 0 &&
+                     detail::relative_rate_of_cores(rates, cores, machine.gpu_count()) >= detail::least_rate_of_cores;
+  model.sharing_cores = share ? cores : 0;
 }
 
 }  // namespace tessera::plan

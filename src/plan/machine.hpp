@@ -65,6 +65,9 @@ struct Gpu {
   /// Whether a panel step is timed as its triangle plus its products. For described GPUs it is timed as a product.
   bool steps_have_parts = false;
 
+  /// Rough seconds to copy elements from the host in columns of a given height.
+  /// @param busy  fraction of the time in which the GPU computes
+  double copy_seconds(double elements, double height, double element_size, double busy) const;
   /// Seconds of a task.
   /// @param element_size  bytes
   double task_seconds(const char* operation, const TaskWork& work, double element_size) const;
@@ -90,6 +93,9 @@ struct PeerLink {
 /// from the description of a simulated machine.
 struct Machine {
   std::vector<Gpu> gpus;
+  Gpu core;  ///< a CPU core, which has no link
+  int cpu_workers = 1;
+  int sharing_cores = 0;  ///< CPU workers that may compute a part of a result beside the GPUs
   std::vector<SharedLink> shared;
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
   double peers_together = 0;  ///< of all direct links of a GPU in one direction [bytes/s]; 0: as fast as each of them
@@ -97,9 +103,11 @@ struct Machine {
                               ///< threads pass through buffers [bytes/s]; 0: unknown
   double memory = 0;          ///< bytes that tiles may fill on each GPU; 0: unknown
   double element_size = 8, flops_per_multiply_add = 2;
-  bool blocked_triangles = true;  ///< whether GPUs invert the diagonal blocks of triangles
   RuntimeCosts runtime;
 
+  double bytes(Index rows, Index columns) const {
+    return element_size * static_cast<double>(rows) * static_cast<double>(columns);
+  }
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   const PeerLink& peer(int from, int to) const {
     return peers[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
@@ -109,6 +117,9 @@ struct Machine {
     return peer(from, to).rate >= 0.99 * gpus[static_cast<std::size_t>(to)].in_rate;
   }
 };
+
+/// Sets what a model says of the CPU cores.
+void set_cores(Machine& model, const detail::Machine& machine, char type);
 
 /// The model of the session's machine, built on first use and cached.
 /// @param type  letter of the elements: s, d, c or z

@@ -80,38 +80,56 @@ std::map<std::string, PanelTimes> panels_of(const detail::MachineRates& rates) {
 double rate(unsigned from, unsigned to) { return 1e6 * starpu_transfer_bandwidth(from, to); }
 double latency(unsigned from, unsigned to) { return 1e-6 * starpu_transfer_latency(from, to); }
 
+/// The first GPU of each kind is measured, and stands for all of them.
+Gpu measured_gpu(const detail::Machine& machine, const detail::MachineRates& rates, bool opencl, double multiply_add) {
+  Gpu gpu;
+  gpu.overhead = unmeasured.task_overhead;
+  gpu.alike_first = opencl == machine.is_opencl(0);
+  if (opencl) {
+    gpu.kernels["gemm"] = rates.opencl;
+    return gpu;
+  }
+  gpu.kernels = kernels_of(rates, multiply_add);
+  gpu.panels = panels_of(rates), gpu.products_beside = unmeasured.products_beside;
+  gpu.steps_have_parts = true;
+  gpu.memory_rate = rates.memory;
+  gpu.in = gpu.out = {rates.idle_column, rates.column};
+  return gpu;
+}
+
 Machine measured(const detail::Machine& machine, const detail::MachineRates& rates, char type) {
   Machine model;
-  // Only the first GPU is measured and stands for all of them. OpenCL devices are not covered.
-  if (machine.has_opencl() || !machine.has_cuda() || !machine.gpus_alike || rates.gpu.empty()) return model;
   model.memory = machine.gpu_memory;
   model.element_size = static_cast<double>(size_of(type));
   model.flops_per_multiply_add = flops_of_multiply_add(type);
   model.runtime = unmeasured.runtime;
-  Gpu gpu;
-  gpu.kernels = kernels_of(rates, model.flops_per_multiply_add);
-  gpu.panels = panels_of(rates), gpu.products_beside = unmeasured.products_beside;
-  gpu.steps_have_parts = true;
-  gpu.overhead = unmeasured.task_overhead, gpu.memory_rate = rates.memory;
-  gpu.in = gpu.out = {rates.idle_column, rates.column};
-  std::vector<unsigned> nodes;
-  for (const auto& workers : machine.gpu_workers)
-    nodes.push_back(starpu_worker_get_memory_node(static_cast<unsigned>(workers.front())));
-  for (const unsigned node : nodes) {
-    gpu.in_rate = rate(STARPU_MAIN_RAM, node), gpu.out_rate = rate(node, STARPU_MAIN_RAM);
-    gpu.latency = latency(STARPU_MAIN_RAM, node);
-    if (!(gpu.in_rate > 0) || !(gpu.out_rate > 0)) return {};  // StarPU uses bus files of others, and lacks a link
+  model.core.kernels["gemm"] = rates.cpu, model.core.memory_rate = unmeasured.core_memory;
+  set_cores(model, machine, type);
+  std::vector<unsigned> nodes(machine.gpus.size());
+  const bool runs = !machine.gpu_workers.empty();
+  for (std::size_t i = 0; runs && i < nodes.size(); i++)
+    nodes[i] = starpu_worker_get_memory_node(static_cast<unsigned>(machine.gpu_workers[i].front()));
+  // The program may have bus files without a link.
+  const auto rate_or = [&](double otherwise, unsigned from, unsigned to) {
+    const double known = runs ? rate(from, to) : 0;
+    return known > 0 ? known : otherwise;
+  };
+  for (std::size_t i = 0; i < nodes.size(); i++) {
+    const unsigned node = nodes[i];
+    auto gpu = measured_gpu(machine, rates, machine.is_opencl(static_cast<int>(i)), model.flops_per_multiply_add);
+    gpu.in_rate = rate_or(rates.link, STARPU_MAIN_RAM, node), gpu.out_rate = rate_or(rates.link, node, STARPU_MAIN_RAM);
+    if (runs) gpu.latency = latency(STARPU_MAIN_RAM, node);
     model.gpus.push_back(gpu);
     auto& row = model.peers.emplace_back();
     for (const unsigned other : nodes) {
-      const double to_peer = node == other ? 0 : rate(node, other);
-      row.push_back({to_peer, latency(node, other), to_peer < unmeasured.own_link * gpu.in_rate});
+      const double to_peer = node == other ? 0 : rate_or(0, node, other);
+      row.push_back({to_peer, to_peer > 0 ? latency(node, other) : 0, to_peer < unmeasured.own_link * gpu.in_rate});
     }
   }
   const double links = std::accumulate(model.gpus.begin(), model.gpus.end(), 0.0,
                                        [](double sum, const Gpu& each) { return sum + each.in_rate; });
   model.staging = 1e9 * detail::copying_threads(model.gpus.size(), 1e-9 * links).rate;
-  if (const auto together = detail::rates_together(); together.in > 0) {
+  if (const auto together = detail::rates_together(); machine.has_cuda() && together.in > 0) {
     model.shared.push_back({~0U, together.in, together.out, together.both});
     // If only some pairs have a direct link, the copies to the others took the time of the measurement.
     double direct = 0;
@@ -127,11 +145,12 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
 
 const Machine& model_of(const detail::Machine& machine, char type) {
   static std::mutex mutex;
-  using Key = std::tuple<char, std::vector<int>, double, bool>;
+  using Key = std::tuple<char, std::vector<int>, double, int, std::size_t, bool>;
   static auto& models = *new std::map<Key, Machine>;  // keeps the models of earlier sessions, too
   const auto& rates = detail::machine_rates(machine, type);
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] = models.try_emplace({type, machine.gpus, machine.gpu_memory, rates.operations.empty()});
+  const auto [found, is_new] = models.try_emplace({type, machine.gpus, machine.gpu_memory, machine.cpu_workers,
+                                                   machine.sharing_cores.size(), rates.operations.empty()});
   if (is_new) found->second = measured(machine, rates, type);
   return found->second;
 }

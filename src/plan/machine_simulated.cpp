@@ -5,6 +5,7 @@
 #include "common/of_type.hpp"
 #include "machine.hpp"
 #include "machine/machine.hpp"
+#include "machine/machine_rates.hpp"
 #include "machine/simulation/machine.hpp"
 #include "plan/described.hpp"
 
@@ -79,6 +80,8 @@ const Machine& model_of(const detail::Machine& machine, char type) {
   model = describe(simulation::described_machine(), machine.gpus, type, static_cast<double>(size_of(type)),
                    flops_of_multiply_add(type));
   model.memory = machine.gpu_memory;
+  model.core.kernels["gemm"] = detail::machine_rates(machine, type).cpu;
+  set_cores(model, machine, type);
   return model;
 }
 

@@ -2,161 +2,181 @@
 #include "plans.hpp"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
-#include "chosen.hpp"
-#include "tiling/core_share.hpp"
-#include "tiling/panels.hpp"
-#include "tiling/planning.hpp"
-#include "tiling/tile_size.hpp"
-#include "tiling/tile_size_gpu.hpp"
+#include "candidates.hpp"
+#include "choose.hpp"
 
-namespace tessera::detail {
+namespace tessera::plan {
 
 namespace {
 
-Plan plan_chosen_columns(const Machine& machine, Side side, Index m, Index n, const ChosenTiles& chosen) {
-  const Index for_gpus = (side == Side::Left ? n : m) - chosen.columns_for_cores.whole();
-  const Index columns = divide_up(for_gpus, side == Side::Left ? chosen.n : chosen.m);
-  auto plan = with_choice(plan_columns(machine, {chosen.m, chosen.n, chosen.k}, columns, chosen.gpus), chosen);
-  plan.panels = chosen.panels;
-  plan.columns_for_cores = chosen.columns_for_cores;
+using algorithms::Plan;
+
+/// What determines the plan of a call, besides the call.
+using Conditions = std::tuple<Index, std::vector<int>, double, int, int, std::size_t, Placement, const plan::Machine*>;
+
+/// Remembers the plans of one kind of call.
+template <typename Call>
+class Memory {
+ public:
+  using Key = std::pair<Call, Conditions>;
+
+  std::optional<Plan> find(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = plans_.find(key);
+    return found == plans_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void keep(const Key& key, const Plan& plan) {
+    const std::lock_guard lock(mutex_);
+    if (plans_.size() >= most) plans_.clear();
+    plans_[key] = plan;
+  }
+
+ private:
+  static constexpr std::size_t most = 1000;  ///< programs hardly use calls of more shapes
+  std::mutex mutex_;
+  std::map<Key, Plan> plans_;
+};
+
+template <typename Call>
+Memory<Call>& memory() {
+  static auto& all = *new Memory<Call>;  // other threads may plan while the process exits
+  return all;
+}
+
+/// Rehearses the candidates. Without owners, the policy decides where tasks run; they are rehearsed as if all GPUs
+/// owned tiles.
+template <typename Call>
+Plan rehearsed(const plan::Machine& model, detail::Machine machine, const Call& call) {
+  if (machine.gpu_count() == 0) machine.placement = Placement::Scheduler;
+  else if (!machine.has_owners()) machine.placement = Placement::Owner;
+  Search<Call> search(model, machine, call);
+  for (auto& plan : candidates(model, machine, call)) search.add(std::move(plan));
+  if (machine.considered != nullptr) search.explain(*machine.considered);
+  return search.best();
+}
+
+/// The fastest plan of a call according to rehearsals, or the remembered one.
+/// @param describe  (const Plan&): what the call is cut into
+template <typename Call, typename Describe>
+Plan planned(const detail::Machine& machine, const Call& call, Describe describe) {
+  const auto& model = model_of(machine, call.type);
+  const std::pair key{call, Conditions{machine.tile, machine.gpus, machine.gpu_memory, machine.operands,
+                                       machine.cpu_workers, machine.sharing_cores.size(), machine.placement, &model}};
+  if (machine.considered == nullptr)
+    if (auto known = memory<Call>().find(key)) return *std::move(known);
+  auto plan = rehearsed(model, machine, call);
+  const int gpus = plan.gpus, workers = gpus > 0 ? gpus : machine.cpu_workers;
+  plan.reason = (machine.tile > 0 ? "asked for: " : "shortest predicted time: ") + describe(plan) + " for " +
+                std::to_string(workers) + (gpus > 0 ? " GPU" : " worker") + (workers == 1 ? "" : "s");
+  if (plan.has_cores()) plan.reason += " and " + std::to_string(machine.sharing_cores.size()) + " cores";
+  if (!machine.has_owners()) plan.grid = {}, plan.load_first = false, plan.gpus = 0;
+  memory<Call>().keep(key, plan);
   return plan;
 }
 
-/// The tiles that a rehearsal chose, for a triangle on the left.
-ChosenTiles as_tiles(const plan::Choice& choice) {
-  const auto& chosen = choice.candidate;
-  return {chosen.tile, chosen.width, chosen.tile, choice.seconds, "", chosen.panels, chosen.gpus};
+std::string count_of(Index whole, Index part) {
+  return std::to_string(tile::divide_up(std::max<Index>(whole, 1), part));
 }
 
-/// Candidates in panels: the best for each number of GPUs, if there is one.
-std::vector<plan::Candidate> triangular_panels(MachineModel model, bool inverse, Index order, Index free) {
-  std::vector<plan::Candidate> panels;
-  const int all = model.gpus;
-  for (model.gpus = 1; model.gpus <= all; model.gpus++)
-    if (const auto best = choose_triangular_panels(model, inverse, order, free))
-      panels.push_back({best->k, best->n, model.gpus, best->panels});
-  return panels;
+/// Refuses a requested tile size if the tiles of a product would not fit into the memory of a GPU, where a task would
+/// wait forever. Tiles at the edges of small matrices are smaller.
+void require_room_for_product(const detail::Machine& machine, char type, Index m, Index n, Index k) {
+  const auto extent = [&](Index whole) { return static_cast<double>(std::min(machine.tile, whole)); };
+  require_room(machine, static_cast<double>(size_of(type)) *
+                            (extent(m) * extent(k) + extent(k) * extent(n) + extent(m) * extent(n)));
 }
 
-/// The tiles that rehearsals choose for a triangle on the left of a matrix with `free` columns; empty if rehearsals do
-/// not cover the call.
-/// @param in_panels  whether panels are candidates, too. Cores can share only tiles.
-std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const Machine& machine, char type, Side side,
-                                                bool inverse, Index order, Index free, bool in_panels) {
-  if (machine.tile > 0) return std::nullopt;
-  const auto in_tiles = [&](Index columns) -> std::optional<ChosenTiles> {
-    const auto best = plan::choose_triangular(machine, type, side, inverse, order, columns);
-    return best ? std::optional(as_tiles(*best)) : std::nullopt;
-  };
-  const auto panels = in_panels ? triangular_panels(model, inverse, order, free) : std::vector<plan::Candidate>{};
-  const auto best = plan::choose_triangular(machine, type, side, inverse, order, free, panels);
-  if (!best) return std::nullopt;
-  const auto tiles = as_tiles(*best);
-  if (!tiles.panels.exist()) return share_columns_with_cores(model, tiles, order, free, in_tiles);
-  auto panelled = tiles;
-  panelled.m = order;
-  panelled.reason = "shortest predicted time: panels " + std::to_string(tiles.n) + " wide, the triangle in panels of " +
-                    std::to_string(tiles.k) + " columns";
-  const auto alone = model.sharing_cores > 0 ? in_tiles(free) : std::nullopt;
-  if (!alone) return panelled;
-  auto shared = share_columns_with_cores(model, *alone, order, free, in_tiles);
-  const bool faster = least_advantage_in_columns(model.gpus).is_reached(shared.seconds, panelled.seconds);
-  return faster ? shared : panelled;
+Plan plan_sum(const detail::Machine& machine, Sums call) {
+  for (auto* const extent : {&call.m, &call.n, &call.k}) *extent = std::max<Index>(*extent, 1);
+  require_room_for_product(machine, call.type, call.m, call.n, call.k);
+  return planned(machine, call, [&](const Plan& plan) {
+    return count_of(call.m, plan.tile.m) + "x" + count_of(call.n, plan.tile.n) +
+           (plan.panels.exist() ? " panels" : " tiles") + " of C";
+  });
 }
 
-/// The tiles that rehearsals choose for a triangle on either side of an m×n matrix.
-std::optional<ChosenTiles> rehearsed_triangular(const MachineModel& model, const Machine& machine, char type, Side side,
-                                                bool inverse, Index m, Index n, Op op) {
-  const bool left = side == Side::Left;
-  auto tiles =
-      rehearsed_triangular(model, machine, type, side, inverse, left ? m : n, left ? n : m, left && op == Op::NoTrans);
-  if (tiles && !left) std::swap(tiles->m, tiles->n);
-  return tiles;
+Plan plan_triangular(const detail::Machine& machine, Triangular call) {
+  call.of_triangle = std::max<Index>(call.of_triangle, 1), call.of_columns = std::max<Index>(call.of_columns, 1);
+  require_room_for_product(machine, call.type, call.order(), call.columns(), call.order());
+  return planned(machine, call, [&](const Plan& plan) {
+    return count_of(call.order(), plan.tile.k) +
+           (plan.panels.exist() ? " panels of the triangle, " : " tiles on the diagonal, ") +
+           count_of(call.columns() - plan.columns_for_cores.whole(), call.width(plan)) + " independent columns";
+  });
+}
+
+template <typename Call>
+Plan plan_factorization(const detail::Machine& machine, Call call) {
+  call.m = std::max<Index>(call.m, 1), call.n = std::max<Index>(call.n, 1);
+  return planned(machine, call, [&](const Plan& plan) { return count_of(call.order(), plan.tile.n) + " panels"; });
+}
+
+/// The same in panels with pivots or reflectors. Beside CUDA GPUs, OpenCL devices take no panels.
+template <typename Call>
+Plan plan_factorization_in_panels(const detail::Machine& machine, const Call& call) {
+  require_room(machine, 2 * static_cast<double>(size_of(call.type)) * static_cast<double>(call.m) *
+                            static_cast<double>(std::min(machine.tile, call.n)));  // one panel updates another
+  if (!machine.has_cuda() || !machine.has_opencl()) return plan_factorization(machine, call);
+  auto others = machine;
+  others.gpus.resize(static_cast<std::size_t>(machine.cuda_gpus));
+  others.gpu_workers.resize(others.gpus.size());
+  const auto plan = plan_factorization(others, call);
+  auto for_all = plan_panels(machine, call.type, call.m, call.n, plan.tile, plan.gpus);
+  for_all.seconds = plan.seconds, for_all.reason = plan.reason;
+  return for_all;
 }
 
 }  // namespace
 
-Plan plan_triangular(const Machine& machine, char type, Side side, Op op, bool inverse, Index m, Index n) {
-  const auto all = machine_model(machine, type);
-  if (const auto rehearsed = rehearsed_triangular(all, machine, type, side, inverse, m, n, op))
-    return plan_chosen_columns(machine, side, m, n, *rehearsed);
-  const auto planned = [&](const MachineModel& model) {
-    const auto tiles = choose_triangular_tiles(model, side, inverse, m, n, machine.tile);
-    require_room(machine, model, {tiles.m, tiles.n, tiles.k}, m, n, side == Side::Left ? m : n);
-    return plan_chosen_columns(machine, side, m, n, tiles);
-  };
-  return with_or_without_cores(all, planned, least_advantage_in_columns(machine.gpu_count()));
-}
-
-Plan plan_solves(const Machine& machine, char type, Side side, Index m, Index n) {
-  auto model = machine_model(machine, type);
-  model.sharing_cores = 0;  // cores get no part of B: one plan serves all solves
-  const auto rehearsed = rehearsed_triangular(model, machine, type, side, true, m, n, Op::Trans);  // no panels
-  const auto tiles = rehearsed ? *rehearsed : choose_triangular_tiles(model, side, true, m, n, machine.tile);
-  require_room(machine, model, {tiles.m, tiles.n, tiles.k}, m, n, side == Side::Left ? m : n);
-  return plan_chosen_columns(machine, side, m, n, tiles);
-}
-
-/// @param bytes  size of the matrix
-Plan plan_square_tiles(const Machine& machine, const ChosenTiles& chosen, double bytes) {
-  auto plan = with_choice(plan_tiles(machine, chosen.n, chosen.gpus), chosen);
-  const double room = most_of_memory * machine.gpu_memory * machine.gpu_count();
-  plan.load_first = machine.has_owners() && (machine.gpu_memory <= 0 || bytes <= room);
+Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k) {
+  auto plan = plan_sum(machine, {type, SumOf::Product, m, n, k, op_a, op_b});
+  if (!plan.panels.exist() && plan.for_cores == 0) plan.at_the_edges = edges_of_products(machine);
   return plan;
 }
 
-/// The tiles of a factorization that a rehearsal chose; empty if rehearsals do not cover the call.
-template <typename Choose, typename... Extents>
-std::optional<ChosenTiles> rehearsed_square(const Machine& machine, char type, Choose choose, Extents... extents) {
-  if (machine.tile > 0) return std::nullopt;
-  const auto choice = choose(machine, type, extents...);
-  if (!choice) return std::nullopt;
-  auto tiles = as_tiles(*choice);
-  tiles.reason = "shortest predicted time: " + std::to_string(divide_up(std::min({extents...}), tiles.n)) +
-                 " panels for " + std::to_string(tiles.gpus) + (tiles.gpus > 1 ? " GPUs" : " GPU");
-  return tiles;
+Plan plan_triangle(const detail::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n, Index k) {
+  return plan_sum(machine, {type, what, n, n, k, op_a, op_b});
 }
 
-Plan plan_cholesky(const Machine& machine, char type, Index n) {
-  const auto model = machine_model(machine, type);
-  const auto chosen =
-      rehearsed_square(machine, type, plan::choose_cholesky, n).value_or(choose_cholesky_tiles(model, n, machine.tile));
-  require_room(machine, model, {chosen.n, chosen.n, chosen.n}, n, n, n);
-  return plan_square_tiles(machine, chosen, model.bytes(n, n + chosen.n) / 2);
+Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index m, Index n) {
+  const bool left = side == Side::Left;
+  return plan_sum(machine, {type, left ? SumOf::SymmetricLeft : SumOf::SymmetricRight, m, n, left ? m : n});
 }
 
-Plan plan_lu_nopiv(const Machine& machine, char type, Index m, Index n) {
-  const auto model = machine_model(machine, type);
-  const auto chosen = rehearsed_square(machine, type, plan::choose_lu_nopiv, m, n)
-                          .value_or(choose_lu_nopiv_tiles(model, m, n, machine.tile));
-  require_room(machine, model, {chosen.n, chosen.n, chosen.n}, m, n, std::min(m, n));
-  return plan_square_tiles(machine, chosen, model.bytes(m, n));
+Plan plan_triangular(const detail::Machine& machine, char type, Side side, Op op, bool inverse, Index m, Index n) {
+  const bool left = side == Side::Left;
+  return plan_triangular(machine, {type, side, inverse, !left || op != Op::NoTrans, false, left ? m : n, left ? n : m});
 }
 
-/// The panels that a rehearsal chose for an m×n matrix.
-Plan plan_chosen_panels(const Machine& machine, char type, Index m, Index n, const plan::Choice& choice) {
-  const auto& chosen = choice.candidate;
-  auto plan = plan_panels(machine, type, m, n, {chosen.tile, chosen.width, chosen.width}, chosen.gpus);
-  plan.seconds = choice.seconds;
-  plan.reason = "shortest predicted time: " + std::to_string(divide_up(std::min(m, n), chosen.width)) + " panels for " +
-                std::to_string(chosen.gpus) + (chosen.gpus > 1 ? " GPUs" : " GPU");
-  return plan;
+Plan plan_solves(const detail::Machine& machine, char type, Side side, Index m, Index n) {
+  const bool left = side == Side::Left;
+  return plan_triangular(machine, {type, side, true, true, true, left ? m : n, left ? n : m});
 }
 
-Plan plan_getrf(const Machine& machine, char type, Index m, Index n) {
-  const auto choice = machine.tile > 0 ? std::nullopt : plan::choose_lu(machine, type, m, n);
-  if (choice) return plan_chosen_panels(machine, type, m, n, *choice);
-  return plan_lu(machine, type, m, n, machine.cuda_gpus);
+Plan plan_cholesky(const detail::Machine& machine, char type, Index n) {
+  require_room_for_product(machine, type, n, n, n);
+  return plan_factorization(machine, Cholesky{{{type, n, n}}});
 }
 
-Plan plan_geqrf(const Machine& machine, char type, Index m, Index n) {
-  // The panel of a matrix that is much taller than wide is factorized in another way, which is not timed.
-  const auto choice = machine.tile > 0 || is_tall_for_qr(m, n) ? std::nullopt : plan::choose_qr(machine, type, m, n);
-  return choice ? plan_chosen_panels(machine, type, m, n, *choice) : plan_qr(machine, type, m, n);
+Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n) {
+  require_room_for_product(machine, type, m, n, std::min(m, n));
+  return plan_factorization(machine, LuNoPiv{{{type, m, n}}});
 }
 
-}  // namespace tessera::detail
+Plan plan_getrf(const detail::Machine& machine, char type, Index m, Index n) {
+  return plan_factorization_in_panels(machine, Lu{{{type, m, n}}});
+}
+
+Plan plan_geqrf(const detail::Machine& machine, char type, Index m, Index n) {
+  return plan_factorization_in_panels(machine, Qr{{{type, m, n}}});
+}
+
+}  // namespace tessera::plan

@@ -4,13 +4,17 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
+#include <queue>
 
 namespace tessera::plan {
 
 namespace {
 
-/// The number of GPUs to model: those that take part, and others up to the last one that has a tile.
+/// The number of GPUs to model: those that take part, and others up to the last one that has a tile. Without GPUs, one
+/// stands for the host.
 int gpus_with_tiles(const Graph& graph, int working) {
+  working = std::max(working, 1);
   for (const auto& tile : graph.tiles) working = std::max(working, tile.home + 1);
   return working;
 }
@@ -34,6 +38,10 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
   pending_.assign(operations, 1), first_follower_.assign(operations, -1), complete_.assign(operations, never);
   followers_.reserve(3 * operations);
   known_.resize(graph.kinds.size());
+  double bytes = 0;
+  for (const auto& tile : graph.tiles) bytes += tile.bytes;
+  evicts_ = gpus > 0 && machine.memory > 0 && bytes > machine.memory;
+  if (evicts_) last_use_.assign(at_.size(), 0), pins_.assign(at_.size(), 0);
   for (int gpu = 0; gpu < gpus; gpu++) alike_ = alike_ && machine.gpus[index(gpu)].alike_first;
   for (const auto& added : graph.operations) for_each_output(added, [&](int tile) { writes_left_[index(tile)]++; });
   auto later = writes_left_;  // writes of each tile by operations that are not added yet
@@ -49,7 +57,7 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
       for (int i = std::exchange(reader_[index(tile)], -1); i >= 0; i = readers_[index(i)].second)
         follows(readers_[index(i)].first, number);
       later[index(tile)]--;
-      if (home_[index(tile)] < 0) home_[index(tile)] = std::clamp(added.owner, 0, gpus - 1);
+      if (home_[index(tile)] < 0) home_[index(tile)] = std::clamp(added.owner, 0, std::max(gpus, 1) - 1);
     });
     of(home(number)).unfinished++;
   }
@@ -66,7 +74,8 @@ double Rehearsal::seconds(const Operation& operation, int gpu) {
   auto& known = known_[index(operation.kind)][index(gpu)];
   if (known.flops != operation.flops) {
     const auto* const name = graph_.kinds[index(operation.kind)].data();
-    known = {operation.flops, machine_.gpus[index(gpu)].task_seconds(name, operation.work(), machine_.element_size)};
+    const auto& device = working_ > 0 ? machine_.gpus[index(gpu)] : machine_.core;
+    known = {operation.flops, device.task_seconds(name, operation.work(), machine_.element_size)};
   }
   return known.seconds;
 }
@@ -180,7 +189,7 @@ int Rehearsal::steal(int gpu) {
   if (!pays(victim, gpu, operation(number), least) || leaves_to_faster(number, gpu, false)) return -1;
   from.erase(best);
   if (&from == &state.ready) std::ranges::make_heap(from, std::greater<>());
-  if (&from == &state.station) tiles_change(victim);
+  if (&from == &state.station) pin(operation(number), victim, -1), tiles_change(victim);
   complete_[index(number)] = never;
   move(operation(number).output, gpu);
   forecast_.steals++;
@@ -190,6 +199,7 @@ int Rehearsal::steal(int gpu) {
 /// Reserves one operation and requests its tiles.
 bool Rehearsal::reserve(int gpu) {
   auto& state = of(gpu);
+  if (evicts_ && state.needed > most_reserved * machine_.memory && !state.station.empty()) return false;
   if (state.running < 0 && state.station.size() + (state.popped >= 0 ? 1 : 0) >= index(slots_at_rest)) return false;
   if (state.station.size() >= index(slots)) {  // a full station still takes operations more urgent than its last one
     if (state.station.size() >= index(2 * slots)) return false;
@@ -200,6 +210,7 @@ bool Rehearsal::reserve(int gpu) {
   int number = choose(gpu);
   if (number < 0 && state.station.empty() && state.running < 0) number = steal(gpu);
   if (number < 0) return false;
+  pin(operation(number), gpu, 1);
   state.station.insert(std::ranges::upper_bound(state.station, number), number);
   const auto& reserved = operation(number);
   for_each_read(reserved, [&](int tile) { request(tile, gpu, number); });
@@ -256,17 +267,25 @@ void Rehearsal::end(int gpu) {
   auto& state = of(gpu);
   const int number = std::exchange(state.running, -1);
   state.unfinished--, finished_++;
+  pin(operation(number), gpu, -1);
   for_each_output(operation(number), [&](int tile) {
-    for (int other = 0; other < gpus_; other++) at(tile, other) = never;
+    if (!is_on(tile, gpu)) make_room(tile, gpu);
+    for (int other = 0; other < gpus_; other++) {
+      if (other != gpu) drop(tile, other);
+    }
     at(tile, gpu) = now_, host_[index(tile)] = never;
     if (--writes_left_[index(tile)] == 0) bring_home(tile, gpu);
   });
+  release_followers(number);
+  if (state.popped >= 0) begin(gpu);
+}
+
+void Rehearsal::release_followers(int number) {
   for (int i = first_follower_[index(number)]; i >= 0;) {
     const auto [follower, next] = followers_[index(i)];
     if (--pending_[index(follower)] == 0) becomes_ready(follower);
     i = next;
   }
-  if (state.popped >= 0) begin(gpu);
 }
 
 /// @return  whether the operation no longer depends on others
@@ -303,8 +322,49 @@ bool Rehearsal::next_event() {
   return true;
 }
 
+/// All CPU workers use the host's memory, so nothing is copied. A free one takes the ready operation that was submitted
+/// first.
+Forecast Rehearsal::run_on_cores(double limit) {
+  using End = std::pair<double, int>;
+  std::priority_queue<End, std::vector<End>, std::greater<>> running;
+  auto& ready = of(0).ready;
+  auto& busy = of(0).busy;
+  int free = machine_.cpu_workers;
+  while (submitted_ < pending_.size() || !running.empty()) {
+    const double submits = submitted_ < pending_.size()
+                               ? machine_.runtime.begin + machine_.runtime.submit * static_cast<double>(submitted_)
+                               : never;
+    if (running.empty() || submits <= running.top().first) {
+      now_ = std::max(now_, submits);
+      submit_next();
+    } else {
+      const auto [end, number] = running.top();
+      running.pop();
+      if (end > limit) return {};
+      now_ = end, free++, finished_++;
+      release_followers(number);
+    }
+    for (; free > 0 && !ready.empty(); free--) {
+      std::ranges::pop_heap(ready, std::greater<>());
+      const double takes = seconds(operation(ready.back()), 0);
+      running.emplace(now_ + machine_.runtime.push + takes, ready.back());
+      busy += takes / machine_.cpu_workers;
+      ready.pop_back();
+    }
+  }
+  return forecast(now_);
+}
+
+/// @param last  the end of the last copy or operation
+Forecast Rehearsal::forecast(double last) {
+  const auto registered = std::ranges::count(graph_.tiles, false, &TileSizes::temporary);
+  forecast_.seconds = last + machine_.runtime.finish + machine_.runtime.tile * static_cast<double>(registered);
+  return forecast_;
+}
+
 Forecast Rehearsal::run(double limit) {
   now_ = machine_.runtime.begin;
+  if (working_ == 0) return run_on_cores(limit);
   int order = 0;
   for (const auto& [tile, gpu] : graph_.requests) request(tile, std::min(gpu, working_ - 1), order++);
   if (machine_.runtime.submit == 0)
@@ -321,9 +381,14 @@ Forecast Rehearsal::run(double limit) {
   for (std::size_t t = 0; t < graph_.tiles.size(); t++)
     if (const auto& tile = graph_.tiles[t]; writer_[t] >= 0 && !tile.temporary && tile.returns && tile.home >= 0)
       last = std::max(last, at(static_cast<int>(t), tile.home));
-  const auto registered = std::ranges::count(graph_.tiles, false, &TileSizes::temporary);
-  forecast_.seconds = last + machine_.runtime.finish + machine_.runtime.tile * static_cast<double>(registered);
-  return forecast_;
+  std::map<int, double> on_cores;  // each core computes its tiles one after another
+  for (const auto& part : graph_.on_cores) {
+    auto& end = on_cores.try_emplace(part.owner, machine_.runtime.begin).first->second;
+    end += machine_.runtime.push +
+           machine_.core.task_seconds(graph_.kinds[index(part.kind)].data(), part.work(), machine_.element_size);
+    last = std::max(last, end);
+  }
+  return forecast(last);
 }
 
 /// The longest chain of operations that wait for each other.

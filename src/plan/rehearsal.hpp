@@ -32,7 +32,7 @@ struct Forecast {
 /// Copies are served by priority, which is the position in the graph. The end of a copy is known as soon as it starts.
 class Rehearsal {
  public:
-  /// @param gpus  number of GPUs that take part, counted from GPU 0; at most 32
+  /// @param gpus  number of GPUs that take part, counted from GPU 0; at most 32. 0: CPU workers compute everything
   Rehearsal(const Machine& machine, const Graph& graph, int gpus);
 
   /// @param limit  predicted seconds after which the rehearsal stops
@@ -67,6 +67,8 @@ class Rehearsal {
     std::vector<int> station;       ///< reserved operations, in order
     std::vector<Request> requests;  ///< heap of tiles that are on the host
     std::vector<LaterRequest> later;
+    double filled = 0, needed = 0;  ///< bytes of its tiles, and of those that its reserved operations need
+    std::vector<int> tiles;         ///< in its memory, if that may overflow
     std::size_t backlog() const { return ready.size() + front.size() + station.size(); }
   };
   struct Known {
@@ -98,6 +100,11 @@ class Rehearsal {
   void request_from_host(Request request, int gpu, double when);
   double next_copy(const GpuState& gpu) const;
   void serve_link(int gpu);
+  std::size_t place(int tile, int gpu) const { return index(tile) * index(gpus_) + index(gpu); }
+  void pin(const Operation& operation, int gpu, int change);
+  double make_room(int tile, int gpu);
+  void evict(int tile, int gpu);
+  void drop(int tile, int gpu);
 
   // rehearsal.cpp
   GpuState& of(int gpu) { return state_[static_cast<std::size_t>(gpu)]; }
@@ -144,6 +151,9 @@ class Rehearsal {
   bool submit_next();
   double critical_path();
   bool next_event();
+  void release_followers(int number);
+  Forecast run_on_cores(double limit);
+  Forecast forecast(double last);
 
   const Machine& machine_;
   const Graph& graph_;
@@ -166,6 +176,9 @@ class Rehearsal {
   std::size_t submitted_ = 0, finished_ = 0;
   std::vector<double> complete_;              ///< when all inputs of a reserved operation have arrived
   std::vector<std::array<Known, 32>> known_;  ///< durations, by kind and GPU
+  bool evicts_ = false;                       ///< whether the tiles may not fit into a GPU's memory
+  int uses_ = 0;                              ///< number of reservations so far
+  std::vector<int> last_use_, pins_;          ///< by tile and GPU: that number, and reserved operations that need it
 };
 
 }  // namespace tessera::plan

@@ -82,6 +82,59 @@ void Rehearsal::bring_home(int tile, int gpu) {
   else request(tile, sizes.home, static_cast<int>(graph_.operations.size()));
 }
 
+/// Notes that a GPU has reserved an operation, or no longer needs its tiles.
+/// @param change  1 or −1
+void Rehearsal::pin(const Operation& operation, int gpu, int change) {
+  if (!evicts_) return;
+  const auto note = [&](int tile) {
+    auto& pins = pins_[place(tile, gpu)];
+    if (pins == 0 || pins + change == 0) of(gpu).needed += change * graph_.tiles[index(tile)].bytes;
+    pins += change;
+    last_use_[place(tile, gpu)] = ++uses_;
+  };
+  for_each_input(operation, note);
+  for_each_output(operation, note);
+}
+
+/// Takes a tile from a GPU.
+void Rehearsal::drop(int tile, int gpu) {
+  if (evicts_ && is_on(tile, gpu)) {
+    of(gpu).filled -= graph_.tiles[index(tile)].bytes;
+    std::erase(of(gpu).tiles, tile);
+  }
+  at(tile, gpu) = never;
+}
+
+/// Takes a tile from a GPU that needs its memory. A result that is nowhere else is copied to the host.
+void Rehearsal::evict(int tile, int gpu) {
+  bool elsewhere = host_[index(tile)] < never;
+  for (int other = 0; other < gpus_; other++) elsewhere = elsewhere || (other != gpu && is_on(tile, other));
+  if (!elsewhere) copy_to_host(tile, gpu, now_);
+  drop(tile, gpu);
+}
+
+/// Evicts the tiles that a GPU has not used for the longest time, until another tile fits.
+/// @return  when there is room
+double Rehearsal::make_room(int tile, int gpu) {
+  if (!evicts_) return now_;
+  auto& state = of(gpu);
+  double room = now_;
+  state.filled += graph_.tiles[index(tile)].bytes;
+  while (state.filled > machine_.memory) {
+    int oldest = -1;
+    for (const int other : state.tiles)
+      if (pins_[place(other, gpu)] == 0 && at(other, gpu) <= now_ &&
+          (oldest < 0 || last_use_[place(other, gpu)] < last_use_[place(oldest, gpu)]))
+        oldest = other;
+    if (oldest < 0) break;
+    evict(oldest, gpu);
+    if (host_[index(oldest)] < never) room = std::max(room, host_[index(oldest)]);
+  }
+  state.tiles.push_back(tile);
+  last_use_[place(tile, gpu)] = ++uses_;
+  return room;
+}
+
 /// A GPU that has the tile and sends it over the links to the host; -1: none.
 int Rehearsal::sender_on_bus(int tile, int gpu) const {
   for (int peer = 0; peer < gpus_; peer++)
@@ -97,16 +150,17 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   // The link was idle, so the copy starts only after the request has been handed to the driver.
   const bool rests = state.in < now_;
   const double handed = rests ? machine_.runtime.push + machine_.runtime.notice : 0;
+  const double room = make_room(tile, gpu);
   if (const int peer = sender_on_bus(tile, gpu); peer >= 0) {
     const auto& link = machine_.peer(peer, gpu);
-    const double start = std::max({now_ + handed, at(tile, peer), of(peer).out});
+    const double start = std::max({now_ + handed, room, at(tile, peer), of(peer).out});
     forecast_.bytes_between += bytes;
     state.in = of(peer).out = start + link.latency + bytes / link.rate;
     state.copies_in += state.in - start, of(peer).copies_out += state.in - start;
     return arrives(tile, gpu, state.in);
   }
   const double begun = now_ + handed + (rests ? begins_copy(tile) : 0),
-               start = std::max({begun, host_[index(tile)], device.half_duplex ? state.out : 0});
+               start = std::max({begun, room, host_[index(tile)], device.half_duplex ? state.out : 0});
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
   state.in = through_staging(through_shared(gpu, true, alone, bytes), bytes);
@@ -154,6 +208,7 @@ void Rehearsal::request(int tile, int gpu, int priority) {
     const auto& sizes = graph_.tiles[index(tile)];
     const double begins = gpu == sizes.home ? sizes.calls_home * machine_.runtime.copy : 0;
     forecast_.bytes_between += sizes.bytes;
+    first = std::max(first, make_room(tile, gpu));
     const double alone = first + begins + link.latency + sizes.bytes / link.rate;
     const double end = pair_[index(from * gpus_ + gpu)] = through_direct(from, gpu, alone, sizes.bytes);
     return arrives(tile, gpu, end);

@@ -32,13 +32,14 @@ class Rehearse {
     for (const auto& access : accesses) {
       const int tile = as_tile(access.handle);
       const bool writes = (access.mode & STARPU_W) != 0, reads = (access.mode & STARPU_R) != 0;
-      if (reads && loads_first_) request(access.handle, access.owner >= 0 ? access.owner : owner);
+      if (reads && loads_first_ && owner < graph_.gpus)
+        request(access.handle, access.owner >= 0 ? access.owner : owner);
       if (writes && operation.output < 0) operation.output = tile, operation.reads_output = reads;
       else if (!writes && inputs < operation.inputs.size()) operation.inputs[inputs++] = tile;
       else graph_.further.push_back({tile, writes, reads});
     }
     operation.end = static_cast<int>(graph_.further.size());
-    graph_.operations.push_back(operation);
+    (owner < graph_.gpus ? graph_.operations : graph_.on_cores).push_back(operation);
   }
   template <typename Args, std::size_t count>
   void submit(const starpu_codelet& codelet, const tile::Access (&accesses)[count], const Args& args, int owner,
@@ -75,12 +76,14 @@ class Rehearse {
     return temporary(C, C.rows, C.columns, element_size);
   }
 
- private:
+  /// The number of an operation in Graph::kinds.
   int kind_of(const char* name) {
     const auto found = std::ranges::find(graph_.kinds, std::string_view(name));
     if (found == graph_.kinds.end()) return graph_.kinds.emplace_back(name), static_cast<int>(graph_.kinds.size()) - 1;
     return static_cast<int>(found - graph_.kinds.begin());
   }
+
+ private:
   template <typename Args>
   static constexpr bool is_panel = requires(Args args) {
     args.next_sum;
@@ -99,8 +102,8 @@ class Rehearse {
     inspected_.resize(graph_.tiles.size());
     if (only_once && inspected_[index(tile)]) return;
     inspected_[index(tile)] = true;
-    graph_.operations.push_back(
-        {kind_of("inspect"), graph_.tiles[index(tile)].bytes / element_size, owner, tile, true});
+    auto& operations = owner < graph_.gpus ? graph_.operations : graph_.on_cores;
+    operations.push_back({kind_of("inspect"), graph_.tiles[index(tile)].bytes / element_size, owner, tile, true});
   }
 
   Graph& graph_;

@@ -2,29 +2,33 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
+#include <compare>
 
+#include "algorithms/plan.hpp"
 #include "algorithms/products.hpp"
 #include "algorithms/submit_sum.hpp"
 #include "algorithms/symmetric_panels.hpp"
 #include "common/of_type.hpp"
 #include "graph.hpp"
 #include "machine/machine.hpp"
+#include "plans.hpp"
 #include "rehearse.hpp"
-#include "tiling/plan.hpp"
 
 /// The calls whose result is a sum of products, as far as they can be rehearsed.
 namespace tessera::plan {
 
-enum class SumOf { Product, Triangle, RankK, Rank2k, SymmetricLeft, SymmetricRight };
+using algorithms::Plan;
+using tile::TileExtents;
 
 /// C ← α op(A) op(B) + β C, a triangle of that or of an update, or a product with a symmetric matrix.
 struct Sums {
-  using Candidate = detail::Plan;
-  char type;  ///< letter of the elements: s, d, c or z
+  char type;
   SumOf what;
   Index m, n, k;
   Op op_a = Op::NoTrans, op_b = Op::NoTrans;
 
+  friend auto operator<=>(const Sums&, const Sums&) = default;
   bool is_triangle() const { return what == SumOf::Triangle || is_update(); }
   bool is_update() const { return what == SumOf::RankK || what == SumOf::Rank2k; }
   bool is_symmetric() const { return what == SumOf::SymmetricLeft || what == SumOf::SymmetricRight; }
@@ -39,21 +43,20 @@ struct Sums {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(k);
     return static_cast<double>(size_of(type)) * (rows * columns + (rows + columns) * terms);
   }
-  detail::TileExtents task(const detail::Plan& plan) const {
+  TileExtents task(const Plan& plan) const {
     return {std::min(plan.tile.m, m), std::min(plan.tile.n, n), std::min(plan.tile.k, k)};
   }
 
-  /// Writes the operations that a plan submits, except those on cores.
-  void write(const detail::Machine& machine, detail::Plan plan, Graph& graph) const {
-    plan.for_cores = 0;
+  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
     if (is_symmetric() && plan.panels.exist()) return write_panels(machine, plan, graph);
     const auto& tile = plan.tile;
     const Outline C(graph, m, n, tile.m, tile.n, type, is_triangle());
-    const auto region = is_triangle() ? detail::Region::triangle(Uplo::Lower, C.mt(), C.nt(), C.mb(), C.nb())
-                                      : detail::Region(detail::Part::All);
-    const bool loads = plan.panels.exist() || algorithms::is_small(machine, plan, m, n, size_of(type));
-    const algorithms::Sum sum(machine, plan, {C, region, {plan.grid, C.mt(), C.nt(), region}, false}, {1, 1}, 0.5,
-                              false, false);
+    const auto region = is_triangle() ? tile::Region::triangle(Uplo::Lower, C.mt(), C.nt(), C.mb(), C.nb())
+                                      : tile::Region(tile::Part::All);
+    const bool loads =
+        machine.has_owners() && (plan.panels.exist() || algorithms::is_small(machine, plan, m, n, size_of(type)));
+    const auto owners = machine.has_owners() ? tile::Owners(plan.grid, C.mt(), C.nt(), region) : tile::Owners();
+    const algorithms::Sum sum(machine, plan, {C, region, owners, false}, {1, 1}, 0.5, false, false);
     Rehearse sink(graph, loads);
     tile::Ops<Rehearse> to(machine, sink, type);
     const auto stored = [&](Op op, Index rows, Index columns, Index height, Index width) {
@@ -78,8 +81,63 @@ struct Sums {
     }
   }
 
+  /// The arithmetic of the busiest worker overlaps with the copies. The first tiles and the last one do not.
+  double estimate(const Machine& model, const Plan& plan, bool copies) const {
+    const auto of = [](Index x) { return static_cast<double>(x); };
+    const auto [rows, columns, depth] = task(plan);
+    const Index across = tile::divide_up(n, columns), down = tile::divide_up(m, rows);
+    const double products = what == SumOf::Rank2k ? 2 : 1,
+                 flops = model.flops_per_multiply_add * of(rows) * of(columns) * of(depth);
+    const bool on_gpus = plan.gpus > 0;
+    const auto& device = on_gpus ? model.gpus.front() : model.core;
+    const double one = device.task_seconds("gemm", {flops}, model.element_size);
+    double speed = on_gpus ? 0 : model.cpu_workers;  // in workers like the first
+    for (int gpu = 0; gpu < plan.gpus; gpu++)
+      speed += one / model.gpus[index(gpu)].task_seconds("gemm", {flops}, model.element_size);
+    const auto busiest = [&](Index whole, Index part, int workers) {  // tiles of one of them; the last may be smaller
+      const Index count = tile::divide_up(whole, part);
+      const double last = of(whole - (count - 1) * part) / of(part), most = std::ceil(of(count) / workers);
+      return (count - 1) % workers == 0 ? most - 1 + last : most;
+    };
+    const double chunks = of(k) / of(depth) / of(plan.sums);
+    const double tiles = is_triangle() ? of(down * across) / 2 : of(down * across);
+    const double share = !on_gpus || is_triangle() || plan.gpus < plan.grid.size()
+                             ? std::ceil(tiles * of(plan.sums) / speed)
+                             : std::max(tiles / speed, busiest(m, rows, plan.grid.p) *
+                                                           busiest(n, columns, plan.grid.q) * plan.gpus / speed);
+    const double for_cores = of(plan.for_cores) / (tiles * of(plan.sums));
+    const double compute = (1 - for_cores) * share * chunks * products * (one + (on_gpus ? 0 : model.runtime.push));
+    if (!on_gpus || !copies) return compute;
+    const double used = plan.gpus, a_rows = op_a == Op::NoTrans ? of(rows) : of(depth),
+                 b_rows =
+                     op_b == Op::NoTrans ? of(depth) * of(plan.panels.terms) : of(columns) * of(plan.panels.columns);
+    const double busy = std::min(1.0, compute * used * device.in_rate / bytes());
+    const auto seconds = [&](double elements, double height) {
+      return device.copy_seconds(elements, height, model.element_size, busy);
+    };
+    const auto passes = passes_of(model, plan);
+    const double of_a = passes.a * of(m) * of(k), of_b = is_update() ? (products - 1) * of_a : passes.b * of(k) * of(n),
+                 of_c = tiles * of(rows) * of(columns);
+    const double all = (seconds(of_a, a_rows) + seconds(of_b, b_rows) + seconds(of_c, of(rows))) / used;
+    const double first = (is_update() ? products : 1) * seconds(of(rows) * of(depth), a_rows) +
+                         (is_update() ? 0 : seconds(of(depth) * of(columns), b_rows)),
+                 last = seconds(of(rows) * of(columns), of(rows));
+    return std::max(compute, all) + std::min(compute, all) / 4 + passes.blocks * first + last;
+  }
+
  private:
-  void write_panels(const detail::Machine& machine, const detail::Plan& plan, Graph& graph) const {
+  /// How often A and B are copied to the GPUs, out of core once for each block of C.
+  struct Passes {
+    double a = 1, b = 1, blocks = 1;
+  };
+  Passes passes_of(const Machine& model, const Plan& plan) const {
+    if (model.memory <= 0 || bytes() <= model.memory * plan.gpus || plan.block.rows == 0) return {};
+    const double down = std::ceil(static_cast<double>(m) / static_cast<double>(plan.block.rows * plan.tile.m)),
+                 across = std::ceil(static_cast<double>(n) / static_cast<double>(plan.block.columns * plan.tile.n));
+    return {across, down, down * across};
+  }
+
+  void write_panels(const detail::Machine& machine, const algorithms::Plan& plan, Graph& graph) const {
     const Outline A(graph, k, k, k, plan.tile.k, type, true), B(graph, m, n, m, plan.tile.n, type),
         C(graph, m, n, m, plan.tile.n, type);
     const Index gpus = plan.grid.size(), owners = machine.has_owners() ? gpus : 0;

@@ -21,6 +21,7 @@ struct Unmeasured {
   double task_overhead = 12e-6;   ///< between two kernels, while StarPU releases the dependents of the first [s]
   double diagonal_row = 0.4e-6;   ///< per row of a diagonal tile, for operations that were not timed [s]
   double products_beside = 0.75;  ///< rate of products while a panel is factorized, relative to their rate alone
+  double core_memory = 8e9;       ///< rate at which a core reads and writes memory [bytes/s]
   double own_link = 1.2;          ///< peers faster than the host by this factor have a direct link
   RuntimeCosts runtime = {.submit = 1.5e-6, .copy = 8e-6};
 };
@@ -31,6 +32,9 @@ inline constexpr Unmeasured unmeasured;
 inline constexpr int slots = 16, window = 8;
 /// An idle GPU reserves only what it can start at once. Further tasks can be placed better once the first one runs.
 inline constexpr int slots_at_rest = 2;
+
+/// The fraction of a GPU's memory that the tiles of reserved operations may need.
+inline constexpr double most_reserved = 0.5;
 
 /// A candidate with twice as many GPUs must be faster by this factor. Rehearsals are inexact, above all in how GPUs
 /// wait for each other: on four H200, calls take up to a tenth longer than on two, relative to their rehearsals. Unused
@@ -44,17 +48,24 @@ inline constexpr double clear_gain_of_unlike = 1.05;
 /// rehearsal.
 inline constexpr double clear_gain_of_tasks = 1.005;
 
-/// What tiles of a sum must gain over those that formulas choose: more than most rehearsals err.
-inline constexpr double clear_gain_of_sums = 1.15;
-
 /// The share of a call's predicted time that planning may take, and the minimum it may always take [s].
 inline constexpr double planning_share = 0.03, planning_least = 50e-6;
 /// Time to rehearse one operation on a current core [s]. A constant, because the choice must not depend on the load.
 inline constexpr double rehearsal_of_operation = 0.5e-6;
 /// Fixed cost of a rehearsal, in operations.
 inline constexpr double rehearsal_itself = 10;
-/// Larger calls are not rehearsed.
-inline constexpr double most_operations = 20000;
+/// So many operations are rehearsed even if the time of the call is short.
+inline constexpr double always_rehearsed = 2000;
+
+/// The fraction of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest
+/// is for workspace, and for tiles from other GPUs.
+inline constexpr double most_of_memory = 0.8;
+
+/// The factor by which a core may be slower than predicted. Without this margin, cores would more often finish last.
+inline constexpr double cores_are_slower = 1.1;
+/// A candidate in which cores compute a part must be faster by this factor, and the part must be at least so large:
+/// predictions are inexact.
+inline constexpr double clear_gain_of_cores = 1.05, least_part_of_cores = 0.05;
 
 /// Operations that are rehearsed to explain a choice.
 inline constexpr double operations_to_explain = 300000;

@@ -25,7 +25,7 @@ namespace {
 
 /// Submits the factorization of a stored matrix.
 template <Scalar T>
-Info factorize(const Plan& plan, Uplo uplo, const Matrix<T>& A) {
+Info factorize(const algorithms::Plan& plan, Uplo uplo, const Matrix<T>& A) {
   auto& grid = MatrixAccess::grid(A);
   auto outcome = std::make_shared<Outcome>(grid.shared_session(), grid.share().processes);
   if (A.mt() == 0) {
@@ -78,8 +78,8 @@ void require_right_sides(const char* routine, Uplo uplo, const Matrix<T>& A, con
 template <Scalar T>
 Info submit_potrf(Uplo uplo, const Matrix<T>& A) {
   const auto stored = A.stored();  // factor of Aᵀ or Aᴴ: the transposed factor, in the other triangle
-  return factorize(plan_tiles(MatrixAccess::session(A).machine(), stored.nb()), opposite_if(is_transposed(A), uplo),
-                   stored);
+  return factorize(plan::plan_tiles(MatrixAccess::session(A).machine(), stored.nb()),
+                   opposite_if(is_transposed(A), uplo), stored);
 }
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
@@ -106,7 +106,7 @@ template <Scalar T>
 Index compute_potrf(const char* routine, Uplo uplo, const FactoredProblem<T>& p) {
   if (p.n == 0) return 0;
   const auto session = session_to_wait(routine);
-  const auto plan = plan_cholesky(machine_for(*session, {p.A}), type_letter<T>, p.n);
+  const auto plan = plan::plan_cholesky(machine_for(*session, {p.A}), type_letter<T>, p.n);
   const Uplo stored = stored_uplo(p, uplo);
   const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);
   const auto info = factorize(plan, stored, a);
@@ -119,7 +119,7 @@ Index compute_posv(Uplo uplo, const FactoredProblem<T>& p) {
   if (p.nrhs == 0) return compute_potrf("posv", uplo, p);
   if (p.n == 0) return 0;
   const auto session = session_to_wait("posv");
-  const auto plan = plan_cholesky(machine_for(*session, {p.A, p.B}), type_letter<T>, p.n),
+  const auto plan = plan::plan_cholesky(machine_for(*session, {p.A, p.B}), type_letter<T>, p.n),
              solves = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
   const Uplo stored = stored_uplo(p, uplo);
   const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);

@@ -5,8 +5,8 @@
 
 #include <tessera/matrix.hpp>
 
+#include "algorithms/plan.hpp"
 #include "blas/call.hpp"
-#include "tiling/plan.hpp"
 
 /// The functions that overloads.cpp calls. Each family of routines implements them in its own file.
 namespace tessera::detail {
@@ -36,7 +36,7 @@ struct TileCall {
   template <Scalar T>                          \
   void submit_##name(const TileCall<T>& call); \
   template <Scalar T>                          \
-  void compute_##name(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call);
+  void compute_##name(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call);
 FAMILY(product)     // gemm and gemmt; gemmt has no plans with panels
 FAMILY(symmetric)   // symm and hemm; with panels, A is on the left
 FAMILY(update)      // syrk, herk, syr2k and her2k; with panels, their factors are not transposed
@@ -47,7 +47,7 @@ FAMILY(triangular)  // trmm and trsm; with panels, A is on the left and not tran
 #define INSTANTIATE_FAMILY(name) FOR_SDCZ(INSTANTIATE_FAMILY_TYPE, name)
 #define INSTANTIATE_FAMILY_TYPE(letter, T, name)      \
   template void submit_##name<T>(const TileCall<T>&); \
-  template void compute_##name<T>(const std::shared_ptr<Session>&, const Plan&, const blas::Call&);
+  template void compute_##name<T>(const std::shared_ptr<Session>&, const algorithms::Plan&, const blas::Call&);
 
 /// Whether a routine is Hermitian instead of symmetric. False for real matrices.
 template <Scalar T>

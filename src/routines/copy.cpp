@@ -30,7 +30,7 @@ void copy(const Matrix<T>& A, const Matrix<T>& B) {
   const auto& session = detail::MatrixAccess::session(B);
   const auto from = A.stored(), to = B.stored();
   const tile::FactorView of_a(from, Op::NoTrans);
-  const tile::FullView of_b(to, detail::owner_grid(session.machine().gpu_count()));
+  const tile::FullView of_b(to, tile::owner_grid(session.machine().gpu_count()));
   sinks::Submitter submitter(session, to);
   algorithms::submit(submitter, [&](auto& ops) {
     for (Index j = 0; j < to.nt(); j++)

@@ -65,8 +65,8 @@ struct FactoredProblem {
 };
 
 template <Scalar T>
-void submit_solves(const Session& session, const Plan& plan, const FactoredProblem<T>& p, const FactorSolves& solves,
-                   const Matrix<T>& A, const Matrix<T>& B) {
+void submit_solves(const Session& session, const algorithms::Plan& plan, const FactoredProblem<T>& p,
+                   const FactorSolves& solves, const Matrix<T>& A, const Matrix<T>& B) {
   for (const auto& [factor, op, diag] : solves) {
     const algorithms::Sweep sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, A, B);
     sinks::Submitter submitter(session, B, plan.gpus);
@@ -80,7 +80,7 @@ template <Scalar T>
 void solve_with_factors(const std::shared_ptr<Session>& session, const FactoredProblem<T>& p,
                         const FactorSolves& solves, std::optional<Uplo> uplo = {}) {
   const auto plan =
-      plan_solves(machine_for(*session, {p.A, p.B}), type_letter<T>, p.side(), p.rows_of_b(), p.columns_of_b());
+      plan::plan_solves(machine_for(*session, {p.A, p.B}), type_letter<T>, p.side(), p.rows_of_b(), p.columns_of_b());
   const auto x = private_output(session, plan, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
   const auto factors =
       MatrixAccess::matrix(session, static_cast<const T*>(p.A), p.n, p.n, p.lda, {plan.tile.k, plan.tile.k});

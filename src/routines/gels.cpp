@@ -26,7 +26,7 @@ namespace {
 template <Scalar T>
 class LeastSquares {
  public:
-  LeastSquares(const Plan& plan, Op op, const Matrix<T>& A, const Matrix<T>& B)
+  LeastSquares(const algorithms::Plan& plan, Op op, const Matrix<T>& A, const Matrix<T>& B)
       : plan_(plan), op_(op == Op::NoTrans ? op : Op::ConjTrans), A_(A), B_(B), reflectors_(reflectors_of(A)) {}
 
   /// @param report  see `submit_geqrf`
@@ -59,7 +59,7 @@ class LeastSquares {
     submit(B_, [&](auto& to) { algorithms::unmqr(to, Side::Left, op_ == Op::NoTrans, B_); });
   }
 
-  const Plan& plan_;
+  const algorithms::Plan& plan_;
   Op op_;
   const Matrix<T>&A_, &B_;
   std::shared_ptr<ReflectorTiles> reflectors_;
@@ -76,7 +76,7 @@ void clear([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] 
 template <Scalar T>
 Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const auto session = session_to_wait("gels");
-  const auto plan = plan_geqrf(session->machine(), type_letter<T>, m, n);
+  const auto plan = plan::plan_geqrf(session->machine(), type_letter<T>, m, n);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto b = reflected_panels(session, plan, Side::Left, B, m, nrhs, ldb);
   const Outcome outcome(session);

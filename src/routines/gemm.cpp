@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "algorithms/distributed_product.hpp"
+#include "algorithms/plan.hpp"
 #include "algorithms/products.hpp"
 #include "algorithms/submit_sum.hpp"
 #include "compute.hpp"
@@ -12,7 +13,6 @@
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::detail {
 
@@ -22,22 +22,23 @@ using blas::Member;
 
 /// How a product over many processes is cut, given their resources and the options of the program.
 template <Scalar T>
-ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const Matrix<T>& result) {
+tile::ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const Matrix<T>& result) {
   const auto& share = MatrixAccess::grid(result).share();
   auto model = share.processes->model();
   model.p = share.p, model.q = share.q;
   const auto bytes = [](Index m, Index n) { return sizeof(T) * static_cast<double>(m) * static_cast<double>(n); };
-  const TiledProduct product{result.mt(),           result.nt(),           P.nt(),
-                             bytes(P.mb(), P.nb()), bytes(Q.mb(), Q.nb()), bytes(result.mb(), result.nb())};
-  return choose_process_blocks(model, product, share.processes->control().blocks);
+  const tile::TiledProduct product{result.mt(),           result.nt(),           P.nt(),
+                                   bytes(P.mb(), P.nb()), bytes(Q.mb(), Q.nb()), bytes(result.mb(), result.nb())};
+  return tile::choose_process_blocks(model, product, share.processes->control().blocks);
 }
 
 /// C ← α op(A) op(B) + β C
 /// @param plan  plan for the tiles of C
 /// @param uplo  the triangle of C to compute, in the tiles of `region`; if empty, all of C
 template <Scalar T>
-void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo> uplo, T alpha, const Factor<T>& first,
-                    const Factor<T>& second, T beta, const Matrix<T>& result, Region region) {
+void unroll_product(const Session& session, const algorithms::Plan& plan, std::optional<Uplo> uplo, T alpha,
+                    const Factor<T>& first, const Factor<T>& second, T beta, const Matrix<T>& result,
+                    tile::Region region) {
   const algorithms::Product add{alpha, {first.tiles, first.op()}, {second.tiles, second.op()}, plan.panels, plan.tile};
   const auto& share = MatrixAccess::grid(result).share();
   if (!share.is_distributed() || uplo) return algorithms::submit_sum(session, plan, result, region, beta, false, add);
@@ -52,7 +53,8 @@ void unroll_product(const Session& session, const Plan& plan, std::optional<Uplo
   }
   const int gpus = session.machine().gpu_count();
   algorithms::accumulate_in_chunks(
-      session, blocks, share.processes->control().by_columns ? OwnerGrid{1, std::max(gpus, 1)} : owner_grid(gpus), add,
+      session, blocks,
+      share.processes->control().by_columns ? tile::OwnerGrid{1, std::max(gpus, 1)} : tile::owner_grid(gpus), add,
       P.nt(), result, beta);
 }
 
@@ -107,7 +109,7 @@ void submit_product(const TileCall<T>& call) {
 }
 
 template <Scalar T>
-void compute_product(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+void compute_product(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
   const auto uplo = computed_triangle(call.routine, call.uplo);
   const auto [op_a, op_b, m, n, k] = std::tuple(call.op_a, call.op_b, call.rows(), call.n, call.k);
   const auto [alpha, beta] = Factors<T>(call);

@@ -35,7 +35,7 @@ constexpr TriangleTask trtri_task{"trtri", true, false}, lauum_task{"lauum", fal
 /// Submits the tasks on a stored matrix, which is not empty.
 /// @param outcome  receives the info; null: not wanted
 template <Scalar T>
-void submit_inverse(const TriangleTask& task, const Plan& plan, Uplo uplo, Diag diag, const Matrix<T>& A,
+void submit_inverse(const TriangleTask& task, const algorithms::Plan& plan, Uplo uplo, Diag diag, const Matrix<T>& A,
                     const Outcome* outcome) {
   name_operand(A, 'A');
   const auto& session = MatrixAccess::session(A);
@@ -71,8 +71,8 @@ void submit_on_matrix(const TriangleTask& task, int at, Uplo uplo, Diag diag, co
   arguments::require_in_place(at_a, A, uplo);
   if (A.mt() == 0) return;
   const auto stored = A.stored();
-  submit_inverse(task, plan_tiles(MatrixAccess::session(A).machine(), stored.nb()), opposite_if(is_transposed(A), uplo),
-                 diag, stored, outcome);
+  submit_inverse(task, plan::plan_tiles(MatrixAccess::session(A).machine(), stored.nb()),
+                 opposite_if(is_transposed(A), uplo), diag, stored, outcome);
 }
 
 template <Scalar T>
@@ -92,7 +92,7 @@ Index compute_inverse(const TriangleTask& task, Layout layout, Uplo uplo, Diag d
   if (task.inverts && diag == Diag::NonUnit)
     if (const Index zero = first_zero(n, A, lda); zero > 0) return zero;
   const auto session = session_to_wait(task.routine);
-  const auto plan = plan_cholesky(machine_for(*session, {A}), type_letter<T>, n);
+  const auto plan = plan::plan_cholesky(machine_for(*session, {A}), type_letter<T>, n);
   const Uplo stored = opposite_if(layout == Layout::RowMajor, uplo);
   const auto a = private_output(session, plan, A, n, n, lda, stored);
   submit_inverse<T>(task, plan, stored, diag, a, nullptr);

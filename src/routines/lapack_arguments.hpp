@@ -9,10 +9,10 @@
 
 #include "machine/machine.hpp"
 #include "operands.hpp"
+#include "plan/plans.hpp"
 #include "tile/home.hpp"
 #include "tile/kept.hpp"
-#include "tiling/plan.hpp"
-#include "tiling/split.hpp"
+#include "tile/split.hpp"
 
 /// Shared parts of the LAPACK routines on pointers.
 namespace tessera::detail {
@@ -100,15 +100,18 @@ class LapackArguments {
 inline Index width_of_right_sides(const Machine& machine, Index nrhs, Index widest) {
   constexpr Index narrowest = 64, for_each_worker = 2;
   const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
-  return std::clamp(divide_up(nrhs, workers * for_each_worker), std::min(narrowest, nrhs), std::max(widest, narrowest));
+  return std::clamp(tile::divide_up(nrhs, workers * for_each_worker), std::min(narrowest, nrhs),
+                    std::max(widest, narrowest));
 }
 
 /// The plan for right-hand sides. Their tiles are at most as wide as the square tiles of the factor.
 /// @param side  the side of the right-hand sides on which the factor stands
-inline Plan plan_right_sides(const Machine& machine, const Plan& factor, Side side, Index nrhs) {
+inline algorithms::Plan plan_right_sides(const Machine& machine, const algorithms::Plan& factor, Side side,
+                                         Index nrhs) {
   const Index tile = factor.tile.n, width = width_of_right_sides(machine, nrhs, tile);
-  return plan_columns(machine, side == Side::Left ? TileExtents{tile, width, tile} : TileExtents{width, tile, tile},
-                      divide_up(nrhs, width), factor.gpus);
+  return plan::plan_columns(
+      machine, side == Side::Left ? tile::TileExtents{tile, width, tile} : tile::TileExtents{width, tile, tile},
+      tile::divide_up(nrhs, width), factor.gpus);
 }
 
 }  // namespace tessera::detail

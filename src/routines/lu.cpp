@@ -9,6 +9,7 @@
 
 #include "algorithms/lu.hpp"
 #include "algorithms/pivot_tiles.hpp"
+#include "algorithms/plan.hpp"
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
 #include "exchange_rows.hpp"
@@ -23,7 +24,6 @@
 #include "runtime/session.hpp"
 #include "sinks/loader.hpp"
 #include "sinks/submit.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera {
 
@@ -47,7 +47,7 @@ algorithms::PanelTimes<Ops> panel_times(const Ops& to, const Share& share) {
 }
 
 template <Scalar T>
-Submitted factorize(const Plan& plan, const Matrix<T>& A) {
+Submitted factorize(const algorithms::Plan& plan, const Matrix<T>& A) {
   const auto& grid = MatrixAccess::grid(A);
   const auto& session = grid.shared_session();
   const auto& share = grid.share();
@@ -113,8 +113,9 @@ Pivoted pivoted(Submitted submitted) {
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
 template <Scalar T>
-Matrix<T> right_sides(const std::shared_ptr<Session>& session, const Plan& of_a, T* B, Index n, Index nrhs, Index ldb) {
-  Plan plan;
+Matrix<T> right_sides(const std::shared_ptr<Session>& session, const algorithms::Plan& of_a, T* B, Index n, Index nrhs,
+                      Index ldb) {
+  algorithms::Plan plan;
   constexpr Index widest = 512;
   plan.tile = {of_a.tile.m, width_of_right_sides(session->machine(), nrhs, widest), 1};
   return private_output(session, plan, B, n, nrhs, ldb);
@@ -130,7 +131,7 @@ Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vecto
               Index ldb) {
   if (m == 0 || n == 0) return 0;
   const auto session = session_to_wait(routine);
-  const auto plan = plan_getrf(machine_for(*session, {A, B}), type_letter<T>, m, n);
+  const auto plan = plan::plan_getrf(machine_for(*session, {A, B}), type_letter<T>, m, n);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto submitted = factorize(plan, a);
   if (nrhs > 0) {
@@ -189,7 +190,7 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
     return;
   }
   ColumnMajorCopy<T> factors(layout, const_cast<T*>(A), n, n, lda), columns(layout, B, n, nrhs, ldb);  // A is only read
-  const auto plan = plan_lu(machine_for(*session, {factors.data(), columns.data()}), type_letter<T>, n, n);
+  const auto plan = plan::plan_getrf(machine_for(*session, {factors.data(), columns.data()}), type_letter<T>, n, n);
   {
     const auto x = right_sides(session, plan, columns.data(), n, nrhs, columns.ld());
     const auto factor = MatrixAccess::matrix(session, static_cast<const T*>(factors.data()), n, n, factors.ld(),

@@ -15,11 +15,11 @@
 #include "lapack_arguments.hpp"
 #include "lu_panels.hpp"
 #include "operands.hpp"
+#include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "sinks/loader.hpp"
 #include "sinks/submit.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera {
 
@@ -30,7 +30,8 @@ namespace {
 /// Submits the tasks on a matrix, which is not empty.
 /// @param outcome  receives the info; null: not wanted
 template <Scalar T>
-void submit_lu_inverse(const Plan& plan, const Matrix<T>& A, const PivotTiles& pivots, const Outcome* outcome) {
+void submit_lu_inverse(const algorithms::Plan& plan, const Matrix<T>& A, const PivotTiles& pivots,
+                       const Outcome* outcome) {
   name_operand(A, 'A');
   const auto& session = MatrixAccess::session(A);
   sinks::Submitter submitter(session, A);
@@ -59,7 +60,7 @@ Index getri_on_pointers(const Layout* given, Index n, T* A, Index lda, const Int
   if (const Index zero = first_zero(n, A, lda); zero > 0) return zero;
   const auto session = session_to_wait("getri");
   ColumnMajorCopy<T> columns(layout_of(given), A, n, n, lda);
-  auto plan = plan_lu(machine_for(*session, {columns.data()}), type_letter<T>, n, n);
+  auto plan = plan::plan_getrf(machine_for(*session, {columns.data()}), type_letter<T>, n, n);
   plan.tile.m = n;
   {
     const auto a = private_output(session, plan, columns.data(), n, n, columns.ld());

@@ -33,7 +33,7 @@ struct Unpivoted {
 
 /// @param unit  the factor that has a unit diagonal, for A as stored
 template <Scalar T>
-Unpivoted factorize_unpivoted(const Plan& plan, Uplo unit, const Matrix<T>& A, bool with_growth) {
+Unpivoted factorize_unpivoted(const algorithms::Plan& plan, Uplo unit, const Matrix<T>& A, bool with_growth) {
   const auto& grid = MatrixAccess::grid(A);
   const auto& session = grid.shared_session();
   Unpivoted result{std::make_shared<Outcome>(session, grid.share().processes), nullptr};
@@ -88,7 +88,7 @@ void require_square_tiles(const arguments::MatrixArgument& which, const Matrix<T
 template <Scalar T>
 Info submit_getrf_nopiv(const Matrix<T>& A, Growth* growth) {
   const auto stored = A.stored();
-  auto result = factorize_unpivoted(plan_tiles(MatrixAccess::session(A).machine(), stored.nb()),
+  auto result = factorize_unpivoted(plan::plan_tiles(MatrixAccess::session(A).machine(), stored.nb()),
                                     opposite_if(is_transposed(A), Uplo::Lower), stored, growth != nullptr);
   if (growth != nullptr) *growth = InfoAccess::growth(std::move(result.growth));
   return InfoAccess::info(std::move(result.info));
@@ -103,7 +103,7 @@ Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double
   if (p.m == 0 || p.n == 0) return 0;
   const auto session = session_to_wait(routine);
   const auto plan =
-      plan_lu_nopiv(machine_for(*session, {p.A, p.B}), type_letter<T>, p.stored_rows(), p.stored_columns());
+      plan::plan_lu_nopiv(machine_for(*session, {p.A, p.B}), type_letter<T>, p.stored_rows(), p.stored_columns());
   const auto a = private_output(session, plan, p.A, p.stored_rows(), p.stored_columns(), p.lda);
   auto submitted = factorize_unpivoted(plan, opposite_if(p.by_rows(), Uplo::Lower), a, growth != nullptr);
   if (p.nrhs > 0) {

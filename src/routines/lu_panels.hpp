@@ -13,8 +13,8 @@
 #include "common/blocks.hpp"
 #include "conformable.hpp"
 #include "on_host.hpp"
+#include "plan/plans.hpp"
 #include "tile/tile_grid.hpp"
-#include "tiling/plan.hpp"
 
 /// Shared parts of the routines on panels.
 namespace tessera::detail {
@@ -29,11 +29,11 @@ void require_stored(const arguments::MatrixArgument& which, const Matrix<T>& A) 
 /// @throws ShapeError if A has more rows of tiles than one task can access
 template <Scalar T>
 void require_few_rows_of_tiles(const arguments::MatrixArgument& which, const Matrix<T>& A) {
-  static_assert(most_tiles_of_panel == codelets::most_tile_rows);
-  if (A.mt() > most_tiles_of_panel)
-    throw ShapeError(
-        which.routine, which.position, which.name,
-        "has " + std::to_string(A.mt()) + " rows of tiles, must have at most " + std::to_string(most_tiles_of_panel));
+  static_assert(tile::most_tiles_of_panel == codelets::most_tile_rows);
+  if (A.mt() > tile::most_tiles_of_panel)
+    throw ShapeError(which.routine, which.position, which.name,
+                     "has " + std::to_string(A.mt()) + " rows of tiles, must have at most " +
+                         std::to_string(tile::most_tiles_of_panel));
 }
 
 /// @throws ShapeError if several processes own the tiles of a column
@@ -68,17 +68,18 @@ void require_full_panels(const arguments::MatrixArgument& which, const Matrix<T>
 }
 
 template <Scalar T>
-Plan panels_of(const Matrix<T>& A) {
+algorithms::Plan panels_of(const Matrix<T>& A) {
   const auto& machine = MatrixAccess::session(A).machine();
-  const TileExtents tile{A.mb(), A.nb(), A.nb()};
+  const tile::TileExtents tile{A.mb(), A.nb(), A.nb()};
   const auto& share = MatrixAccess::grid(A).share();
   if (!share.is_distributed())  // beside CUDA GPUs, OpenCL devices take no panels
-    return plan_panels(machine, type_letter<T>, A.m(), A.n(), tile, machine.cuda_gpus);
+    return plan::plan_panels(machine, type_letter<T>, A.m(), A.n(), tile, machine.cuda_gpus);
   // The plan must be the same in all processes. Each has panels [j, n) with j mod q.
   const auto model = share.processes->model();
   Machine of_process = machine;
   of_process.gpu_memory = model.gpu_memory;
-  auto plan = plan_panels(of_process, type_letter<T>, A.m(), divide_up(A.n(), Index{share.q}), tile, model.gpus);
+  auto plan =
+      plan::plan_panels(of_process, type_letter<T>, A.m(), tile::divide_up(A.n(), Index{share.q}), tile, model.gpus);
   plan.together *= share.q;
   plan.gpus = 0;
   return plan;

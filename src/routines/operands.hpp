@@ -17,14 +17,14 @@
 #include "common/symmetry.hpp"
 #include "conformable.hpp"
 #include "machine/gpu.hpp"
+#include "plan/plans.hpp"
 #include "runtime/session.hpp"
 #include "sinks/dump.hpp"
+#include "tile/edges.hpp"
 #include "tile/home.hpp"
 #include "tile/kept.hpp"
+#include "tile/region.hpp"
 #include "tile/tile_grid.hpp"
-#include "tiling/edges.hpp"
-#include "tiling/plan.hpp"
-#include "tiling/region.hpp"
 
 /// Combines views with options: of which stored tiles an operand consists, and how a tile operation uses them.
 namespace tessera::detail {
@@ -118,13 +118,13 @@ void require_operation(const arguments::MatrixArgument& which, const Factor<T>& 
 /// @param uplo  the triangle of C as stored; if empty, all of C
 /// @throws ShapeError for a triangle if the rows of a tile are not a multiple of its columns
 template <Scalar T>
-Region computed_tiles(const arguments::MatrixArgument& which, std::optional<Uplo> uplo, const Matrix<T>& C) {
-  if (!uplo) return Part::All;
+tile::Region computed_tiles(const arguments::MatrixArgument& which, std::optional<Uplo> uplo, const Matrix<T>& C) {
+  if (!uplo) return tile::Part::All;
   if (C.mt() > 1 && C.mb() % C.nb() != 0)
     throw ShapeError(which.routine, which.position, which.name,
                      "is cut, as it is stored, into tiles of " + std::to_string(C.mb()) + "x" + std::to_string(C.nb()) +
                          ", whose rows must be a multiple of their columns");
-  return Region::triangle(*uplo, C.mt(), C.nt(), C.mb(), C.nb());
+  return tile::Region::triangle(*uplo, C.mt(), C.nt(), C.mb(), C.nb());
 }
 
 /// Whether C ← terms + β C reads C.
@@ -136,10 +136,10 @@ bool is_read(T beta, bool adds_nothing) {
 
 /// The plan of a sum whose tiles are given: a region of C as stored, and the factor whose columns the sum runs over.
 template <Scalar T>
-Plan plan_of(const Machine& machine, const Matrix<T>& C, Region region, const Matrix<T>& factor) {
+algorithms::Plan plan_of(const Machine& machine, const Matrix<T>& C, tile::Region region, const Matrix<T>& factor) {
   const auto& share = MatrixAccess::grid(C).share();
-  const Index tiles = divide_up(region.tiles(C.mt(), C.nt()), static_cast<Index>(share.p) * share.q);
-  return plan_sums(machine, type_letter<T>, {C.mb(), C.nb(), factor.nb()}, tiles, factor.n());
+  const Index tiles = tile::divide_up(region.tiles(C.mt(), C.nt()), static_cast<Index>(share.p) * share.q);
+  return plan::plan_sums(machine, type_letter<T>, {C.mb(), C.nb(), factor.nb()}, tiles, factor.n());
 }
 
 /// Sets the letter that names this matrix's tiles in traces.
@@ -152,7 +152,7 @@ void name_operand(const Matrix<T>& A, char letter) {
 
 /// The tiles of an operand of a pointer routine that the program keeps; empty if there are none.
 template <Scalar T>
-std::optional<Matrix<T>> kept_operand(const T* data, Index ld, const Edges& rows, const Edges& columns,
+std::optional<Matrix<T>> kept_operand(const T* data, Index ld, const tile::Edges& rows, const tile::Edges& columns,
                                       std::optional<Uplo> triangle, bool is_output) {
   // The const_cast is safe: tasks write only outputs.
   const auto kept = kept::tiles_for({const_cast<T*>(data), ld, sizeof(T), rows, columns, triangle, is_output});
@@ -164,8 +164,8 @@ std::optional<Matrix<T>> kept_operand(const T* data, Index ld, const Edges& rows
 /// Registers an input of a pointer routine, unless its tiles are kept.
 template <Scalar T>
 Matrix<T> private_input(const std::shared_ptr<Session>& session, const T* data, Index m, Index n, Index ld,
-                        TileSize tile, EdgeTiles at_the_edges = EdgeTiles::Ragged) {
-  const Edges rows(m, tile.rows, at_the_edges), columns(n, tile.columns, at_the_edges);
+                        TileSize tile, tile::EdgeTiles at_the_edges = tile::EdgeTiles::Ragged) {
+  const tile::Edges rows(m, tile.rows, at_the_edges), columns(n, tile.columns, at_the_edges);
   if (auto kept = kept_operand(data, ld, rows, columns, {}, false)) return *kept;
   return MatrixAccess::matrix(session, data, m, n, ld, tile, at_the_edges);
 }
@@ -173,9 +173,9 @@ Matrix<T> private_input(const std::shared_ptr<Session>& session, const T* data, 
 /// Registers the output of a pointer routine, in tiles of `plan`.
 /// @param uplo  the triangle that is used; if empty, the whole matrix
 template <Scalar T>
-Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, T* data, Index m, Index n, Index ld,
-                         std::optional<Uplo> uplo = {}) {
-  const Edges rows(m, plan.tile.m, plan.at_the_edges), columns(n, plan.tile.n, plan.at_the_edges);
+Matrix<T> private_output(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, T* data, Index m,
+                         Index n, Index ld, std::optional<Uplo> uplo = {}) {
+  const tile::Edges rows(m, plan.tile.m, plan.at_the_edges), columns(n, plan.tile.n, plan.at_the_edges);
   if (auto kept = kept_operand<T>(data, ld, rows, columns, uplo, true)) return *kept;
   auto C = MatrixAccess::matrix(session, data, m, n, ld, {plan.tile.m, plan.tile.n}, plan.at_the_edges);
   MatrixAccess::grid(C).make_private();
@@ -198,7 +198,7 @@ Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, co
 /// until the caller has waited for the result: its destructor waits for the tasks, which would delay the write-back.
 template <Scalar T>
 Matrix<T> stored_operand(const std::shared_ptr<Session>& session, Op op, const T* data, Index rows, Index columns,
-                         Index ld, TileSize tile, EdgeTiles at_the_edges = EdgeTiles::Ragged) {
+                         Index ld, TileSize tile, tile::EdgeTiles at_the_edges = tile::EdgeTiles::Ragged) {
   if (op == Op::NoTrans) return private_input(session, data, rows, columns, ld, tile, at_the_edges);
   return private_input(session, data, columns, rows, ld, {tile.columns, tile.rows}, at_the_edges);
 }

@@ -9,6 +9,7 @@
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
 
+#include "algorithms/plan.hpp"
 #include "common/float_mode.hpp"
 #include "common/of_type.hpp"
 #include "compute.hpp"
@@ -23,7 +24,6 @@
 #include "sinks/dump.hpp"
 #include "tile/home.hpp"
 #include "tile/kept.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera {
 
@@ -54,27 +54,27 @@ void require_legal(const blas::Call& call, std::optional<Layout> layout, blas::R
 }
 
 template <Scalar T>
-Plan plan_call(const Machine& machine, const blas::Call& c) {
-  const auto of_triangle = [&](Op op_b, TriangleOf what) {
-    return plan_triangle(machine, type_letter<T>, c.uplo, c.op_a, op_b, c.n, c.k, what);
+algorithms::Plan plan_call(const Machine& machine, const blas::Call& c) {
+  const auto of_triangle = [&](Op op_b, plan::SumOf what) {
+    return plan::plan_triangle(machine, type_letter<T>, what, c.op_a, op_b, c.n, c.k);
   };
   const Op other = codelets::other_factor(false, c.op_a);
   switch (c.shape()) {
   case Shape::product: break;
-  case Shape::triangle_product: return of_triangle(c.op_b, TriangleOf::Product);
-  case Shape::symmetric: return plan_symmetric(machine, type_letter<T>, c.side, c.m, c.n);
-  case Shape::rank_k: return of_triangle(other, TriangleOf::RankK);
-  case Shape::rank_2k: return of_triangle(other, TriangleOf::Rank2k);
+  case Shape::triangle_product: return of_triangle(c.op_b, plan::SumOf::Triangle);
+  case Shape::symmetric: return plan::plan_symmetric(machine, type_letter<T>, c.side, c.m, c.n);
+  case Shape::rank_k: return of_triangle(other, plan::SumOf::RankK);
+  case Shape::rank_2k: return of_triangle(other, plan::SumOf::Rank2k);
   case Shape::triangular:
-    return plan_triangular(machine, type_letter<T>, c.side, c.op_a, c.routine == Routine::trsm, c.m, c.n);
+    return plan::plan_triangular(machine, type_letter<T>, c.side, c.op_a, c.routine == Routine::trsm, c.m, c.n);
   }
-  return plan_product(machine, type_letter<T>, c.op_a, c.op_b, c.m, c.n, c.k);
+  return plan::plan_product(machine, type_letter<T>, c.op_a, c.op_b, c.m, c.n, c.k);
 }
 
 /// The plan of a product with operands that the program keeps: its tiles are those in which they are on the GPUs,
 /// unless these are much larger or smaller than they should be, or do not fit together. Empty if no operand is kept.
 template <Scalar T>
-std::optional<Plan> plan_kept(const Machine& machine, const blas::Call& c) {
+std::optional<algorithms::Plan> plan_kept(const Machine& machine, const blas::Call& c) {
   if (c.shape() != Shape::product || machine.tile > 0 || kept::matrices == 0) return {};
   const auto stored = [&](Op op, const void* data, Index m, Index n, Index ld) {
     auto known = op == Op::NoTrans ? kept::known(data, m, n, ld, sizeof(T), data == c.C)
@@ -85,7 +85,7 @@ std::optional<Plan> plan_kept(const Machine& machine, const blas::Call& c) {
   const auto A = stored(c.op_a, c.A, c.m, c.k, c.lda), B = stored(c.op_b, c.B, c.k, c.n, c.ldb),
              C = stored(Op::NoTrans, c.C, c.m, c.n, c.ldc);
   if (!A.is_kept && !B.is_kept && !C.is_kept) return {};
-  auto tile = tiles_to_keep(machine, type_letter<T>, c.m, c.n, c.k);
+  auto tile = plan::tiles_to_keep(machine, type_letter<T>, c.m, c.n, c.k);
   const auto choose = [](Index& extent, std::initializer_list<Index> known) {
     const Index wanted = extent;
     const auto fits = [&](Index x) { return x > 0 && x <= 2 * wanted && wanted <= 2 * x; };
@@ -94,7 +94,8 @@ std::optional<Plan> plan_kept(const Machine& machine, const blas::Call& c) {
   choose(tile.m, {A.tile.rows, C.tile.rows});  // inputs first: an output is not copied to the GPUs if beta is 0
   choose(tile.n, {B.tile.columns, C.tile.columns});
   choose(tile.k, {A.tile.columns, B.tile.rows});
-  auto plan = plan_sums(machine, type_letter<T>, tile, divide_up(c.m, tile.m) * divide_up(c.n, tile.n), c.k);
+  auto plan =
+      plan::plan_sums(machine, type_letter<T>, tile, tile::divide_up(c.m, tile.m) * tile::divide_up(c.n, tile.n), c.k);
   plan.for_cores = 0;  // each part is computed where it stays
   plan.reason = "operands are kept on the GPUs in these tiles";
   return plan;

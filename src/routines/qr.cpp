@@ -42,7 +42,7 @@ void geqrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, T
   if (m == 0 || n == 0) return;
   const auto session = session_to_wait("geqrf");
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
-  const auto plan = plan_geqrf(machine_for(*session, {columns.data()}), type_letter<T>, m, n);
+  const auto plan = plan::plan_geqrf(machine_for(*session, {columns.data()}), type_letter<T>, m, n);
   {
     const auto a = private_output(session, plan, columns.data(), m, n, columns.ld());
     const auto reflectors = reflectors_of(a);
@@ -71,7 +71,7 @@ void unmqr_on_pointers(const Layout* given, Side side, Op op, Index m, Index n, 
   const auto layout = layout_of(given);
   ColumnMajorCopy<T> vectors(layout, const_cast<T*>(A), order, k, lda),
       columns(layout, C, m, n, ldc);  // A is only read
-  const auto plan = plan_qr(machine_for(*session, {vectors.data(), columns.data()}), type_letter<T>, order, k);
+  const auto plan = plan::plan_geqrf(machine_for(*session, {vectors.data(), columns.data()}), type_letter<T>, order, k);
   {
     const auto v = factored_panels<T>(session, plan, vectors.data(), order, k, vectors.ld());
     const auto c = reflected_panels(session, plan, side, columns.data(), m, n, columns.ld());
@@ -111,7 +111,7 @@ void ungqr_on_pointers(const Layout* given, Index m, Index n, Index k, T* A, Ind
   T* const rest = columns.data() + k * columns.ld();
   set_columns_of_identity(m, n - k, k, rest, columns.ld());
   if (k > 0) {
-    const auto plan = plan_qr(machine_for(*session, {columns.data()}), type_letter<T>, m, k);
+    const auto plan = plan::plan_geqrf(machine_for(*session, {columns.data()}), type_letter<T>, m, k);
     const auto a = private_output(session, plan, columns.data(), m, k, columns.ld());
     const auto reflectors = given_reflectors(plan, a, tau);
     name_operand(a, 'A');

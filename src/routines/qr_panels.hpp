@@ -7,6 +7,7 @@
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
+#include "algorithms/plan.hpp"
 #include "algorithms/qr.hpp"
 #include "algorithms/reflector_tiles.hpp"
 #include "blas/shapes.hpp"
@@ -16,7 +17,6 @@
 #include "runtime/session.hpp"
 #include "sinks/loader.hpp"
 #include "sinks/submit.hpp"
-#include "tiling/plan.hpp"
 
 /// Shared parts of the routines with Householder vectors.
 namespace tessera::detail {
@@ -39,7 +39,7 @@ std::shared_ptr<ReflectorTiles> reflectors_of(const Matrix<T>& A) {
 /// Submits the tasks of an algorithm that writes `output`.
 /// @param algorithm  (algorithms::QrOps&)
 template <Scalar T, typename Algorithm>
-void submit_qr(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors, const Matrix<T>& output,
+void submit_qr(const algorithms::Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors, const Matrix<T>& output,
                Algorithm algorithm) {
   const auto& session = MatrixAccess::session(A);
   sinks::Submitter submitter(session, output, plan.gpus);
@@ -55,7 +55,8 @@ struct ReportNothing {
 /// @param keep    whether the reflectors will be used again
 /// @param report  (algorithms::QrOps&): requests reports from the tasks
 template <Scalar T, typename Report = ReportNothing>
-void submit_geqrf(const Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors, bool keep, Report report = {}) {
+void submit_geqrf(const algorithms::Plan& plan, const Matrix<T>& A, ReflectorTiles& reflectors, bool keep,
+                  Report report = {}) {
   name_operand(A, 'A');
   const auto& session = MatrixAccess::session(A);
   if (plan.load_first && MatrixAccess::grid(A).is_private()) {
@@ -74,25 +75,26 @@ constexpr bool is_adjoint(Op op) { return op != Op::NoTrans; }
 
 /// A in panels of full height, as an input of a routine on pointers.
 template <Scalar T>
-Matrix<T> factored_panels(const std::shared_ptr<Session>& session, const Plan& plan, const T* A, Index m, Index n,
-                          Index lda) {
+Matrix<T> factored_panels(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const T* A, Index m,
+                          Index n, Index lda) {
   return MatrixAccess::matrix(session, A, m, n, lda, {plan.tile.m, plan.tile.n});
 }
 
 /// C in columns of full height (Left), or in rows of full width (Right). A tile has at most the width of a panel.
 template <Scalar T>
-Matrix<T> reflected_panels(const std::shared_ptr<Session>& session, const Plan& plan, Side side, T* C, Index m, Index n,
-                           Index ldc) {
+Matrix<T> reflected_panels(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, Side side, T* C,
+                           Index m, Index n, Index ldc) {
   auto cut = plan;
   const bool left = side == Side::Left;
   const Index width = width_of_right_sides(session->machine(), left ? n : m, plan.tile.n);
-  cut.tile = left ? TileExtents{std::max<Index>(1, m), width, 1} : TileExtents{width, std::max<Index>(1, n), 1};
+  cut.tile =
+      left ? tile::TileExtents{std::max<Index>(1, m), width, 1} : tile::TileExtents{width, std::max<Index>(1, n), 1};
   return private_output(session, cut, C, m, n, ldc);
 }
 
 /// Computes the blocks of reflectors for reflectors that a program passes.
 template <Scalar T>
-std::shared_ptr<ReflectorTiles> given_reflectors(const Plan& plan, const Matrix<T>& A, const T* tau) {
+std::shared_ptr<ReflectorTiles> given_reflectors(const algorithms::Plan& plan, const Matrix<T>& A, const T* tau) {
   auto tiles = reflectors_of(A);
   tiles->set(tau);
   // Only this call uses the registered matrix.

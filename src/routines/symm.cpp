@@ -3,6 +3,7 @@
 #include <memory>
 #include <tuple>
 
+#include "algorithms/plan.hpp"
 #include "algorithms/products.hpp"
 #include "algorithms/submit_sum.hpp"
 #include "algorithms/symmetric_panels.hpp"
@@ -11,7 +12,6 @@
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::detail {
 
@@ -52,16 +52,16 @@ void submit_symmetric_of(const TileCall<T>& call, bool hermitian) {
   require_same_tiles(at_c, "columns", column_cut(C), "the columns of B", column_cut(B));
   require_disjoint(at_c, C, "A", A);
   require_disjoint(at_c, C, "B", B);
-  const auto plan = plan_of(session.machine(), C.stored(), Part::All, A.stored());
+  const auto plan = plan_of(session.machine(), C.stored(), tile::Part::All, A.stored());
   const algorithms::SymmetricProduct add{alpha,
                                          opposite_if(is_transposed(C), call.side),
                                          {A.stored(), opposite_if(is_transposed(A), call.uplo), hermitian},
                                          {B.stored(), Op::NoTrans}};
-  algorithms::submit_sum(session, plan, C.stored(), Part::All, beta, false, add);
+  algorithms::submit_sum(session, plan, C.stored(), tile::Part::All, beta, false, add);
 }
 
 template <Scalar T>
-void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call,
+void compute_symmetric_of(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call,
                           bool hermitian) {
   const auto [side, m, n] = std::tuple(call.side, call.m, call.n);
   const auto [alpha, beta] = Factors<T>(call);
@@ -88,7 +88,7 @@ void compute_symmetric_of(const std::shared_ptr<Session>& session, const Plan& p
         plan.gpus);
   } else {
     const algorithms::SymmetricProduct add{alpha, side, {a, call.uplo, hermitian}, {b, Op::NoTrans}};
-    algorithms::submit_sum(*session, plan, c, Part::All, beta, false, add);
+    algorithms::submit_sum(*session, plan, c, tile::Part::All, beta, false, add);
   }
   c.wait();
 }
@@ -100,7 +100,7 @@ void submit_symmetric(const TileCall<T>& call) {
   submit_symmetric_of(call, is_hermitian<T>(call.routine));
 }
 template <Scalar T>
-void compute_symmetric(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+void compute_symmetric(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
   compute_symmetric_of<T>(session, plan, call, is_hermitian<T>(call.routine));
 }
 

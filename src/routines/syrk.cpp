@@ -5,6 +5,7 @@
 #include <optional>
 #include <tuple>
 
+#include "algorithms/plan.hpp"
 #include "algorithms/products.hpp"
 #include "algorithms/submit_sum.hpp"
 #include "compute.hpp"
@@ -12,7 +13,6 @@
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::detail {
 
@@ -69,7 +69,7 @@ void submit_update_of(const TileCall<T>& call, bool hermitian) {
 }
 
 template <Scalar T>
-void compute_update_of(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call,
+void compute_update_of(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call,
                        bool hermitian) {
   const auto [uplo, op, n, k] = std::tuple(call.uplo, call.op_a, call.n, call.k);
   const auto [alpha, beta] = Factors<T>(call);
@@ -99,7 +99,7 @@ void submit_update(const TileCall<T>& call) {
   submit_update_of(call, is_hermitian<T>(call.routine));
 }
 template <Scalar T>
-void compute_update(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+void compute_update(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
   compute_update_of<T>(session, plan, call, is_hermitian<T>(call.routine));
 }
 

@@ -19,8 +19,8 @@ namespace {
 
 /// Submits the tasks of trmm or trsm.
 /// @param B  overwritten by `sweep`
-void unroll_triangular(const Session& session, const Plan& plan, bool inverse, const algorithms::Sweep& sweep,
-                       const Number& alpha, const tile::Stored& B) {
+void unroll_triangular(const Session& session, const algorithms::Plan& plan, bool inverse,
+                       const algorithms::Sweep& sweep, const Number& alpha, const tile::Stored& B) {
   sinks::Submitter submitter(session, B, plan.gpus);
   algorithms::submit(submitter, [&](auto& to) {
     if (inverse) algorithms::trsm(to, sweep, alpha);
@@ -30,13 +30,14 @@ void unroll_triangular(const Session& session, const Plan& plan, bool inverse, c
 
 /// Registers the output of a call on pointers. Its last columns (Left) or rows (Right) may be assigned to CPU cores.
 template <Scalar T>
-Matrix<T> private_output(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+Matrix<T> private_output(const std::shared_ptr<Session>& session, const algorithms::Plan& plan,
+                         const blas::Call& call) {
   auto* const data = static_cast<T*>(call.C);
   if (!plan.has_cores()) return private_output(session, plan, data, call.m, call.n, call.ldc);
   const bool left = call.side == Side::Left;
   const auto& for_cores = plan.columns_for_cores;
-  const auto rows = left ? Edges(call.m, plan.tile.m) : Edges(call.m, plan.tile.m, for_cores);
-  const auto columns = left ? Edges(call.n, plan.tile.n, for_cores) : Edges(call.n, plan.tile.n);
+  const auto rows = left ? tile::Edges(call.m, plan.tile.m) : tile::Edges(call.m, plan.tile.m, for_cores);
+  const auto columns = left ? tile::Edges(call.n, plan.tile.n, for_cores) : tile::Edges(call.n, plan.tile.n);
   if (auto kept = kept_operand<T>(data, call.ldc, rows, columns, {}, true)) return *kept;
   auto grid = std::make_shared<TileGrid>(session, data, call.ldc, sizeof(T), rows, columns, false);
   grid->make_private();
@@ -72,14 +73,15 @@ void submit_triangular(const TileCall<T>& call) {
   const Factor<T> given(A, call.op_a), factor = transposed ? given.transposed(conjugate) : given;
   require_operation(at_a, factor);
   const Side side = opposite_if(transposed, call.side);
-  const auto plan = plan_columns(session.machine(), {X.mb(), X.nb(), A.mb()}, side == Side::Left ? X.nt() : X.mt());
+  const auto plan =
+      plan::plan_columns(session.machine(), {X.mb(), X.nb(), A.mb()}, side == Side::Left ? X.nt() : X.mt());
   const algorithms::Sweep sweep(session, plan, side, opposite_if(is_transposed(A), call.uplo), factor.op(), call.diag,
                                 factor.tiles, X);
   unroll_triangular(session, plan, call.routine == blas::Routine::trsm, sweep, alpha, X);
 }
 
 template <Scalar T>
-void compute_triangular(const std::shared_ptr<Session>& session, const Plan& plan, const blas::Call& call) {
+void compute_triangular(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
   const T alpha = Factors<T>(call).alpha;
   const auto b = private_output<T>(session, plan, call);
   name_operand(b, 'B');

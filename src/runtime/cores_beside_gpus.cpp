@@ -8,7 +8,6 @@
 
 #include "machine/machine_rates.hpp"
 #include "machine/opencl.hpp"
-#include "tiling/core_share.hpp"
 
 namespace tessera::detail {
 

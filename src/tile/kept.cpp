@@ -66,7 +66,7 @@ void end() {
 }
 
 /// Whether `inner`, from `first` on, is a range of whole tiles of `outer`.
-bool cuts_alike(const Edges& outer, Index first, const Edges& inner) {
+bool cuts_alike(const tile::Edges& outer, Index first, const tile::Edges& inner) {
   if (first + inner.count() > outer.count() || outer.tile() != inner.tile()) return false;
   for (Index i = 0; i <= inner.count(); i++)
     if (outer.begin(first + i) - outer.begin(first) != inner.begin(i)) return false;
@@ -74,7 +74,7 @@ bool cuts_alike(const Edges& outer, Index first, const Edges& inner) {
 }
 
 /// The tile that begins at `place`; -1: none does.
-Index tile_at(const Edges& edges, Index place) {
+Index tile_at(const tile::Edges& edges, Index place) {
   for (Index i = 0; i < edges.count(); i++)
     if (edges.begin(i) == place) return i;
   return -1;

@@ -13,8 +13,8 @@
 #include <tessera/types.hpp>
 
 #include "blas/arguments.hpp"
+#include "tile/edges.hpp"
 #include "tile_grid.hpp"
-#include "tiling/edges.hpp"
 
 /// The tiles that stay registered between calls on pointers, because the program keeps their matrix (tessera/keep.hpp).
 ///
@@ -30,7 +30,7 @@ struct Operand {
   void* data;
   Index ld;
   std::size_t element_size;
-  Edges rows, columns;
+  tile::Edges rows, columns;
   std::optional<Uplo> triangle;  ///< the triangle that is used; if empty, the whole matrix
   bool is_output;
 };

@@ -8,11 +8,11 @@
 #include <tessera/error.hpp>
 
 #include "blas/arguments.hpp"
+#include "default_tile.hpp"
 #include "home.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tile_grid.hpp"
-#include "tiling/plan.hpp"
 #include "unwritten.hpp"
 
 namespace tessera {
@@ -44,14 +44,14 @@ Argument illegal_tile(int position, Index m, Index n, TileSize tile) {
 template <Scalar T>
 TileSize chosen_tile(const detail::Session& session, TileSize tile) {
   if (tile.rows > 0 && tile.columns > 0) return tile;
-  const Index chosen = detail::default_tile(session.machine(), type_letter<T>);
+  const Index chosen = tile::default_tile(session.machine(), type_letter<T>);
   return {tile.rows > 0 ? tile.rows : chosen, tile.columns > 0 ? tile.columns : chosen};
 }
 
 /// @param session  if null, the session of the process
 template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n,
-                                            Index ld, TileSize tile, bool read_only, detail::EdgeTiles at_the_edges) {
+                                            Index ld, TileSize tile, bool read_only, tile::EdgeTiles at_the_edges) {
   const arguments::StoredMatrix stored{"data", "ld", 1, 4, m, n, ld, data, true, sizeof(T)};
   arguments::require_legal("Matrix", illegal_size(2, m, n));
   arguments::require_legal("Matrix", illegal_leading_dimension(stored));
@@ -95,7 +95,7 @@ void require_range(char name, int position, Index i0, Index i1, Index count) {
 
 template <Scalar T>
 Matrix<T>::Matrix(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n, Index ld, TileSize tile,
-                  bool read_only, detail::EdgeTiles at_the_edges)
+                  bool read_only, tile::EdgeTiles at_the_edges)
     : grid_(make_grid<T>(std::move(session), data, m, n, ld, tile, read_only, at_the_edges)), mt_(grid_->mt()),
       nt_(grid_->nt()), m_(m), n_(n) {}
 
@@ -105,11 +105,11 @@ Matrix<T>::Matrix(std::shared_ptr<detail::TileGrid> grid)
 
 template <Scalar T>
 Matrix<T>::Matrix(T* data, Index m, Index n, Index ld, TileSize tile)
-    : Matrix(nullptr, data, m, n, ld, tile, false, detail::EdgeTiles::Ragged) {}
+    : Matrix(nullptr, data, m, n, ld, tile, false, tile::EdgeTiles::Ragged) {}
 
 template <Scalar T>
 Matrix<T>::Matrix(const T* data, Index m, Index n, Index ld, TileSize tile)
-    : Matrix(nullptr, data, m, n, ld, tile, true, detail::EdgeTiles::Ragged) {}
+    : Matrix(nullptr, data, m, n, ld, tile, true, tile::EdgeTiles::Ragged) {}
 
 template <Scalar T>
 Matrix<T>::Matrix(Index m, Index n, TileSize tile) : Matrix(make_grid_without_memory<T>(m, n, tile)) {}
@@ -156,7 +156,7 @@ Matrix<T> Matrix<T>::view(Index i0, Index i1, Index j0, Index j1) const {
   part.j0_ = j0_ + (plain ? j0 : i0);
   part.mt_ = plain ? i1 - i0 : j1 - j0;
   part.nt_ = plain ? j1 - j0 : i1 - i0;
-  const auto extent = [](Index first, Index count, const detail::Edges& edges) {
+  const auto extent = [](Index first, Index count, const tile::Edges& edges) {
     return edges.begin(first + count) - edges.begin(first);
   };
   part.m_ = extent(part.i0_, part.mt_, grid_->rows());

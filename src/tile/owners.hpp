@@ -8,13 +8,13 @@
 
 #include "runtime/session.hpp"
 #include "stored.hpp"
-#include "tiling/block.hpp"
-#include "tiling/region.hpp"
+#include "tile/extents.hpp"
+#include "tile/region.hpp"
 
 namespace tessera::tile {
 
-using detail::Part;
-using detail::Region;
+using tile::Part;
+using tile::Region;
 
 /// Assigns each tile of an mt×nt result to its owner, the GPU that computes it, as an index from 0.
 ///
@@ -30,8 +30,8 @@ class Owners {
   /// @param i0, j0     row and column of the first tile in the cyclic distribution, for a view into a larger matrix
   /// @param processes  the grid of processes over which the matrix is distributed first; each process distributes its
   ///                   tiles over its GPUs
-  Owners(detail::OwnerGrid grid, Index mt, Index nt, Region region, Index i0 = 0, Index j0 = 0,
-         detail::OwnerGrid processes = {1, 1})
+  Owners(tile::OwnerGrid grid, Index mt, Index nt, Region region, Index i0 = 0, Index j0 = 0,
+         tile::OwnerGrid processes = {1, 1})
       : grid_(grid), processes_(processes), mt_(mt), i0_(i0), j0_(j0), exists_(true) {
     if (region.part == Part::All || grid.size() == 1 || processes.size() > 1) return;
     table_.assign(static_cast<std::size_t>(mt * nt), 0);
@@ -51,9 +51,9 @@ class Owners {
   }
 
   bool exist() const noexcept { return exists_; }
-  detail::OwnerGrid grid() const noexcept { return grid_; }
+  tile::OwnerGrid grid() const noexcept { return grid_; }
   /// The number of tile rows and columns after which the owners repeat, including the processes.
-  detail::OwnerGrid period() const noexcept { return {grid_.p * processes_.p, grid_.q * processes_.q}; }
+  tile::OwnerGrid period() const noexcept { return {grid_.p * processes_.p, grid_.q * processes_.q}; }
 
   /// The owner of tile (i, j), or -1 if it has none.
   int of(Index i, Index j) const {
@@ -84,7 +84,7 @@ class Owners {
     return static_cast<int>(row % grid_.p * grid_.q + column % grid_.q);
   }
 
-  detail::OwnerGrid grid_, processes_ = {1, 1};
+  tile::OwnerGrid grid_, processes_ = {1, 1};
   Index mt_ = 0, i0_ = 0, j0_ = 0;
   bool exists_ = false;
   std::vector<int> table_;  ///< owner of each tile of a triangle, listed by columns; empty: cyclic
@@ -92,7 +92,7 @@ class Owners {
 
 /// The owners of the tiles of a result as stored; none if the session assigns no owners.
 /// @pre  the result is registered
-inline Owners owners(const detail::Session& session, detail::OwnerGrid grid, const Stored& C, Region region) {
+inline Owners owners(const detail::Session& session, tile::OwnerGrid grid, const Stored& C, Region region) {
   if (!session.machine().has_owners()) return {};
   const auto& share = C.grid().share();
   return {grid, C.mt(), C.nt(), region, C.first_row(), C.first_column(), {share.p, share.q}};

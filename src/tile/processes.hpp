@@ -7,7 +7,7 @@
 
 #include <tessera/matrix.hpp>
 
-#include "tiling/process_blocks.hpp"
+#include "tile/process_blocks.hpp"
 
 /// The interface to other processes. `libtessera_mpi.so` implements it, so that `libtessera.so` needs no MPI.
 namespace tessera::detail {
@@ -15,7 +15,7 @@ namespace tessera::detail {
 /// How products limit communication; see ProductControl in <tessera/distributed.hpp>.
 struct ProcessControl {
   bool by_columns = true;
-  WantedBlocks blocks = {};
+  tile::WantedBlocks blocks = {};
 };
 
 /// One-byte data, two for each process, that tell processes how far the others have come.
@@ -50,7 +50,7 @@ class Processes {
   virtual void forget_copies(starpu_data_handle_t tile) = 0;
 
   /// The resources that all processes have in common, and how products use them; the same in all processes.
-  virtual ProcessModel model() const = 0;
+  virtual tile::ProcessModel model() const = 0;
   virtual ProcessControl control() const = 0;
   virtual const Tokens& tokens() = 0;
 

@@ -6,8 +6,8 @@
 
 #include <tessera/matrix.hpp>
 
+#include "tile/split.hpp"
 #include "tile_grid.hpp"
-#include "tiling/split.hpp"
 
 namespace tessera::tile {
 
@@ -56,8 +56,8 @@ class Stored {
   /// An outline: a matrix with extents, but without elements.
   /// @param first  number of its first tile
   Stored(char type, Index m, Index n, Index mb, Index nb, int first)
-      : m_(m), n_(n), mb_(std::min(mb, m)), nb_(std::min(nb, n)), mt_(detail::divide_up(m, mb_)),
-        nt_(detail::divide_up(n, nb_)), first_(first), type_(type) {}
+      : m_(m), n_(n), mb_(std::min(mb, m)), nb_(std::min(nb, n)), mt_(tile::divide_up(m, mb_)),
+        nt_(tile::divide_up(n, nb_)), first_(first), type_(type) {}
 
  private:
   detail::TileGrid* grid_ = nullptr;

@@ -70,7 +70,7 @@ struct Range {
 /// The range of the tiles [begin, end) in the memory of a process, which stores its tiles contiguously.
 /// @param before  (Index i): the number of tiles of the process before tile i of the matrix
 template <typename Before>
-Range local_range(const Edges& edges, Index begin, Index end, Before before) {
+Range local_range(const tile::Edges& edges, Index begin, Index end, Before before) {
   const Index count = edges.count(), first = before(begin), last = before(end);
   if (last <= first) return {edges.begin(first), 0};
   // The last tile of the matrix may be shorter than other tiles of its process.
@@ -151,7 +151,7 @@ void TileGrid::WriteBack::fetch(std::unique_ptr<WriteBack> one) {
 }
 
 TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
-                   TileSize tile, bool read_only, EdgeTiles at_the_edges)
+                   TileSize tile, bool read_only, tile::EdgeTiles at_the_edges)
     : TileGrid(std::move(session), data, ld, element_size, {m, tile.rows, at_the_edges},
                {n, tile.columns, at_the_edges}, read_only, {}) {}
 
@@ -160,8 +160,8 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index 
     : TileGrid(std::move(session), data, ld, element_size, {m, tile.rows}, {n, tile.columns}, read_only,
                std::move(share)) {}
 
-TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const Edges& rows,
-                   const Edges& columns, bool read_only, Share share)
+TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size,
+                   const tile::Edges& rows, const tile::Edges& columns, bool read_only, Share share)
     : session_(std::move(session)), write_backs_(std::make_shared<Outstanding>()), data_(static_cast<std::byte*>(data)),
       rows_(rows), columns_(columns), ld_(ld), mt_(rows.count()), nt_(columns.count()), home_(STARPU_MAIN_RAM),
       element_size_(element_size), read_only_(read_only), share_(std::move(share)) {

@@ -11,7 +11,7 @@
 #include "processes.hpp"
 #include "runtime/failure_watch.hpp"
 #include "runtime/process_session.hpp"
-#include "tiling/edges.hpp"
+#include "tile/edges.hpp"
 
 struct starpu_data_interface_ops;
 
@@ -26,10 +26,10 @@ class TileGrid {
   /// Registers the tiles. Arguments as for Matrix, already checked.
   /// @param data  if null, the tiles have no memory
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
-           TileSize tile, bool read_only, EdgeTiles at_the_edges = EdgeTiles::Ragged);
+           TileSize tile, bool read_only, tile::EdgeTiles at_the_edges = tile::EdgeTiles::Ragged);
   /// Registers tiles with arbitrary boundaries between rows and columns.
-  TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const Edges& rows,
-           const Edges& columns, bool read_only, Share share = {});
+  TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const tile::Edges& rows,
+           const tile::Edges& columns, bool read_only, Share share = {});
   /// Registers the tiles of a distributed matrix. This process's tiles are in its memory; the tiles of others have no
   /// memory.
   /// @param data  the tiles of this process, contiguous, as one column-major array
@@ -51,8 +51,8 @@ class TileGrid {
   Index nb() const noexcept { return columns_.tile(); }
   Index tile_m(Index i) const noexcept { return rows_.extent(i); }
   Index tile_n(Index j) const noexcept { return columns_.extent(j); }
-  const Edges& rows() const noexcept { return rows_; }        ///< how the rows are cut
-  const Edges& columns() const noexcept { return columns_; }  ///< how the columns are cut
+  const tile::Edges& rows() const noexcept { return rows_; }        ///< how the rows are cut
+  const tile::Edges& columns() const noexcept { return columns_; }  ///< how the columns are cut
   bool read_only() const noexcept { return read_only_; }
   /// Whether the tiles have memory of the caller, to which they return.
   bool has_memory() const noexcept { return home_ >= 0; }
@@ -115,7 +115,7 @@ class TileGrid {
   std::vector<starpu_data_handle_t> handles_;
   std::shared_ptr<Outstanding> write_backs_;
   std::byte* data_;
-  Edges rows_, columns_;
+  tile::Edges rows_, columns_;
   Index ld_, mt_, nt_;
   int home_;  ///< the memory node of the caller's memory; -1: there is none
   std::size_t element_size_;
@@ -149,12 +149,12 @@ struct MatrixAccess {
   /// The constructors of Matrix within a session.
   template <Scalar T>
   static Matrix<T> matrix(const std::shared_ptr<Session>& session, T* data, Index m, Index n, Index ld, TileSize tile,
-                          EdgeTiles at_the_edges = EdgeTiles::Ragged) {
+                          tile::EdgeTiles at_the_edges = tile::EdgeTiles::Ragged) {
     return Matrix<T>(session, data, m, n, ld, tile, false, at_the_edges);
   }
   template <Scalar T>
   static Matrix<T> matrix(const std::shared_ptr<Session>& session, const T* data, Index m, Index n, Index ld,
-                          TileSize tile, EdgeTiles at_the_edges = EdgeTiles::Ragged) {
+                          TileSize tile, tile::EdgeTiles at_the_edges = tile::EdgeTiles::Ragged) {
     return Matrix<T>(session, data, m, n, ld, tile, true, at_the_edges);
   }
   /// A matrix on tiles that are already registered.

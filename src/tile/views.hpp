@@ -8,8 +8,9 @@
 
 #include "owners.hpp"
 #include "tile.hpp"
-#include "tiling/region.hpp"
-#include "tiling/triangle_owners.hpp"
+#include "tile/region.hpp"
+#include "tile/split.hpp"
+#include "tile/triangle_owners.hpp"
 #include "unwritten.hpp"
 
 /// Matrices as algorithms see them: tiles with their owners. Views of registered matrices determine the owners.
@@ -18,8 +19,7 @@ namespace tessera::tile {
 /// A matrix as stored.
 class FullView {
  public:
-  FullView(const Stored& A, detail::OwnerGrid gpus)
-      : FullView(A, tile::owners(A.grid().session(), gpus, A, Part::All)) {}
+  FullView(const Stored& A, tile::OwnerGrid gpus) : FullView(A, tile::owners(A.grid().session(), gpus, A, Part::All)) {}
   FullView(const Stored& A, Owners owners) : A_(A), owners_(std::move(owners)) {}
 
   Index mt() const noexcept { return A_.mt(); }
@@ -37,7 +37,7 @@ class FullView {
 class LowerView {
  public:
   /// @param A  as stored
-  LowerView(const Stored& A, Uplo stored, detail::OwnerGrid gpus)
+  LowerView(const Stored& A, Uplo stored, tile::OwnerGrid gpus)
       : LowerView(A, stored, tile::owners(A.grid().session(), gpus, A, region(A, stored))) {}
   LowerView(const Stored& A, Uplo stored, Owners owners) : A_(A), stored_(stored), owners_(std::move(owners)) {}
 
@@ -105,11 +105,11 @@ class ResultView {
       : C_(C), rows_{0, 1, C.mt()}, columns_{0, 1, C.nt()}, region_(region), owners_(std::move(owners)),
         keeps_rest_(keeps_rest) {}
   /// The view of a registered matrix.
-  ResultView(const detail::Session& session, detail::OwnerGrid gpus, const Stored& C, Region region)
+  ResultView(const detail::Session& session, tile::OwnerGrid gpus, const Stored& C, Region region)
       : ResultView(C, region, tile::owners(session, gpus, C, region), !C.grid().copies_only_a_triangle()) {
   }  // such copies skip these elements
   /// The tiles of a distributed matrix that this process owns, numbered without gaps.
-  static ResultView of_process(const detail::Session& session, detail::OwnerGrid gpus, const Stored& C) {
+  static ResultView of_process(const detail::Session& session, OwnerGrid gpus, const Stored& C) {
     const auto& share = C.grid().share();
     const Index i = share.first_own_row(C.first_row()), j = share.first_own_column(C.first_column());
     ResultView own(C, Part::All, {}, true);
@@ -142,7 +142,7 @@ class ResultView {
     Index first, distance, count;
   };
   static Index count(Index first, Index end, Index distance) {
-    return first < end ? detail::divide_up(end - first, distance) : 0;
+    return first < end ? divide_up(end - first, distance) : 0;
   }
 
   Stored C_;
@@ -173,7 +173,7 @@ class PanelView {
  private:
   Stored A_;
   Index gpus_;
-  std::optional<detail::TriangleOwners> of_triangle_;
+  std::optional<tile::TriangleOwners> of_triangle_;
 };
 
 }  // namespace tessera::tile

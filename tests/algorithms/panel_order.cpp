@@ -14,10 +14,10 @@ namespace {
 
 using algorithms::Owners;
 using algorithms::panel_order;
+using algorithms::Panels;
 using algorithms::Part;
 using algorithms::Step;
-using detail::OwnerGrid;
-using detail::Panels;
+using tile::OwnerGrid;
 
 struct Shape {
   Index mt, nt, kt;

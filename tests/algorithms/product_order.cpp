@@ -21,10 +21,10 @@ using algorithms::Owners;
 using algorithms::Part;
 using algorithms::Region;
 using algorithms::Step;
-using detail::OwnerGrid;
+using tile::OwnerGrid;
 
-std::vector<Step> product_order(Index mt, Index nt, Region region, Index kt, detail::Block block, const Owners& owners,
-                                detail::TileExtents tile = {}) {
+std::vector<Step> product_order(Index mt, Index nt, Region region, Index kt, algorithms::Block block,
+                                const Owners& owners, tile::TileExtents tile = {}) {
   std::vector<Step> steps;
   for_each_product(mt, nt, region, kt, block, owners, tile, [&](const Step& step) { steps.push_back(step); });
   return steps;
@@ -39,13 +39,13 @@ constexpr std::array<Shape, 6> shapes{{{1, 1, 1}, {1, 1, 5}, {4, 1, 3}, {3, 5, 1
 std::vector<Region> regions(const Shape& shape) {
   std::vector<Region> result{Part::All};
   for (const Index across : {1, 2, 4})
-    if (detail::divide_up(shape.nt, across) == shape.mt)
+    if (tile::divide_up(shape.nt, across) == shape.mt)
       for (const auto part : {Part::Lower, Part::Upper}) result.emplace_back(part, across);
   return result;
 }
 
 /// In the last two cases, memory has no room for inputs in addition to a block.
-constexpr std::array<detail::Block, 6> blocks{
+constexpr std::array<algorithms::Block, 6> blocks{
     {{0, 0}, {1, 1}, {2, 3}, {100, 2}, {1, 1, true, true, 0}, {2, 3, true, true, 0}}};
 
 constexpr std::array<OwnerGrid, 5> grids{{{1, 1}, {2, 2}, {1, 3}, {2, 4}, {3, 2}}};
@@ -138,7 +138,7 @@ TEST(ProductOrder, FinishesOneResultAfterAnother) {
 /// which is a neighbour.
 TEST(ProductOrder, ABlockBeginsWithInputsOfThePreviousBlock) {
   for (const auto& grid : {OwnerGrid{1, 1}, OwnerGrid{2, 2}}) {
-    constexpr detail::Block block{2, 4, true, true, 0};
+    constexpr algorithms::Block block{2, 4, true, true, 0};
     const Owners owners(grid, 6, 12, Part::All);
     const auto block_of = [&](const Step& step) { return std::pair(step.i / block.rows, step.j / block.columns); };
     std::map<int, Step> last;
@@ -159,7 +159,7 @@ TEST(ProductOrder, ABlockBeginsWithInputsOfThePreviousBlock) {
 }
 
 TEST(ProductOrder, UsesLayersIfInputsDoNotFitOrGpusAreUnequal) {
-  detail::Block little_memory{4, 4}, unequal{4, 4};
+  algorithms::Block little_memory{4, 4}, unequal{4, 4};
   little_memory.resident = 7, unequal.tile_after_tile = false;
   for (const auto& block : {little_memory, unequal}) {
     const auto steps = product_order(8, 8, Part::All, 8, block, {{2, 2}, 8, 8, Part::All});
@@ -214,7 +214,7 @@ TEST(ProductOrder, GrowsAllTilesOfABlockTogether) {
 
 /// The order computed by sorting all terms. @pre  there are owners, and all of C is one block
 std::vector<Step> sorted_terms(const Shape& shape, const Region& region, OwnerGrid grid, const Owners& owners,
-                               Index together, detail::TileExtents tile) {
+                               Index together, tile::TileExtents tile) {
   std::vector<Step> steps;
   for (Index s = 0; s < shape.kt; s++)
     for (Index j = 0; j < shape.nt; j++)
@@ -234,9 +234,9 @@ TEST(ProductOrder, OfTheFirstBlockSortsByShellThenByTile) {
   for (const auto& shape : {Shape{6, 12, 9}, {12, 6, 1}, {12, 12, 16}, {6, 6, 40}})
     for (const auto& region : regions(shape))
       for (const auto& grid : {OwnerGrid{1, 1}, {2, 2}, {1, 3}, {3, 2}})
-        for (const auto& tile : {detail::TileExtents{1, 1, 1}, {4, 1, 4}, {2, 3, 5}, {7, 7, 2}})
+        for (const auto& tile : {tile::TileExtents{1, 1, 1}, {4, 1, 4}, {2, 3, 5}, {7, 7, 2}})
           for (const bool by_tile : {true, false}) {
-            detail::Block block;
+            algorithms::Block block;
             block.tile_after_tile = by_tile;
             const Index together = by_tile ? shape.kt - std::lround(0.75 * static_cast<double>(shape.kt)) : shape.kt;
             const Owners owners(grid, shape.mt, shape.nt, region);

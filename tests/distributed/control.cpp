@@ -3,7 +3,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/error.hpp>
 
-#include "tiling/process_blocks.hpp"
+#include "tile/process_blocks.hpp"
 #include "whole.hpp"
 
 namespace tessera::test::control_cpp {
@@ -102,11 +102,11 @@ TEST(ControlledGemm, SendsWhatTheModelSays) {
   constexpr Index tiles = 12, order = tiles * tile;
   const DistributedMatrix<double> A(g, order, order, square), B(g, order, order, square), C(g, order, order, square);
   for (const auto* x : {&A, &B, &C}) std::fill_n(x->local(), x->local_m() * x->local_n(), 1.0);
-  const detail::ProcessModel processes{.p = g.p(), .q = g.q(), .gpus = 0, .gpu_memory = 0, .host_memory = 0};
+  const tile::ProcessModel processes{.p = g.p(), .q = g.q(), .gpus = 0, .gpu_memory = 0, .host_memory = 0};
   for (const Index chunk : {1, 2}) {  // 12 and 6 chunks: tiles are sent again for each block
     const Controlled controlled(
         g, {.holds_back = true, .block_rows = 2, .block_columns = 3, .chunk = chunk, .look_ahead = 1});
-    const detail::TiledProduct product{tiles, tiles, tiles, 1, 1, 1};
+    const tile::TiledProduct product{tiles, tiles, tiles, 1, 1, 1};
     const auto loads = predicted_loads(processes, product, choose_process_blocks(processes, product, {2, 3, chunk, 1}));
     const TilesSent sent(g);
     gemm(Op::NoTrans, Op::NoTrans, 1., A, B, 1., C);

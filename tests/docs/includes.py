@@ -12,7 +12,7 @@ import sys
 
 # From top to bottom, as in CONTRIBUTING.md. Rooms on the same level do not include each other.
 ROOMS = [("c", "dropin", "tools"), ("distributed",), ("routines",), ("plan",), ("algorithms",), ("sinks",), ("tile",),
-         ("runtime",), ("tiling",), ("memory",), ("machine",), ("codelets",), ("scheduler",), ("blas",), ("common",)]
+         ("runtime",), ("memory",), ("machine",), ("codelets",), ("scheduler",), ("blas",), ("common",)]
 DEPTH = {room: depth for depth, rooms in enumerate(ROOMS) for room in rooms}
 NOT_OURS = ("package",)  # folders of src/ without C++
 

@@ -7,11 +7,13 @@
 #include <string>
 #include <vector>
 
+#include "plan/calls.hpp"
+
 namespace tessera::test::choose_cpp {
 namespace {
 
+using algorithms::Plan;
 using detail::CostCurve;
-using plan::Candidate;
 using plan::Cholesky;
 using plan::Graph;
 using plan::Lu;
@@ -19,6 +21,7 @@ using plan::LuNoPiv;
 using plan::Machine;
 using plan::Search;
 using plan::Triangular;
+using tile::TileExtents;
 
 /// The machine properties that the algorithms query.
 detail::Machine gpus(int count) {
@@ -41,10 +44,21 @@ Machine model_of(int count, double peer_rate) {
   return model;
 }
 
+/// A plan for some GPUs.
+Plan plan_of(const TileExtents& tile, int gpus, tile::OwnerGrid grid) {
+  Plan plan;
+  plan.tile = tile, plan.gpus = gpus, plan.grid = grid, plan.load_first = true;
+  return plan;
+}
+/// The same in square tiles, and in panels of columns.
+Plan squares(Index tile, int gpus) { return plan_of({tile, tile, tile}, gpus, tile::owner_grid(gpus)); }
+Plan panels(Index height, Index width, int gpus) { return plan_of({height, width, width}, gpus, {1, gpus}); }
+
 template <typename Call>
-std::string operations(const Call& call, const Candidate& candidate) {
+std::string operations(const Call& call, const Plan& plan) {
   Graph graph;
-  call.write(gpus(candidate.gpus), candidate, graph);
+  graph.gpus = plan.gpus;
+  call.write(gpus(plan.gpus), plan, graph);
   std::string text;
   for (const auto& operation : graph.operations)
     text += (text.empty() ? "" : " ") + std::string(graph.kinds[static_cast<std::size_t>(operation.kind)]);
@@ -52,19 +66,19 @@ std::string operations(const Call& call, const Candidate& candidate) {
 }
 
 TEST(Graph, HasTheOperationsOfAFactorization) {
-  EXPECT_EQ(operations(Cholesky{'d', 512}, {256, 256, 1}), "potrf trsm syrk potrf");
-  EXPECT_EQ(operations(LuNoPiv{{'d', 512, 512}}, {256, 256, 1}), "getrf_nopiv trsm trsm gemm getrf_nopiv");
+  EXPECT_EQ(operations(Cholesky{{{'d', 512, 512}}}, squares(256, 1)), "potrf trsm syrk potrf");
+  EXPECT_EQ(operations(LuNoPiv{{{'d', 512, 512}}}, squares(256, 1)), "getrf_nopiv trsm trsm gemm getrf_nopiv");
 }
 
 TEST(Graph, HasTheOperationsOnPanels) {
-  EXPECT_EQ(operations(Lu{{'d', 512, 512}}, {512, 256, 1}), "getrf panel_update getrf laswp");
-  EXPECT_EQ(operations(Lu{{'d', 300, 600}}, {512, 300, 1}), "getrf panel_update");
+  EXPECT_EQ(operations(Lu{{{'d', 512, 512}}}, panels(512, 256, 1)), "getrf panel_update getrf laswp");
+  EXPECT_EQ(operations(Lu{{{'d', 300, 600}}}, panels(512, 300, 1)), "getrf panel_update");
 }
 
 TEST(Graph, HasTheOperationsOnPanelsOfFullHeight) {
-  EXPECT_EQ(operations(plan::Qr{{'d', 512, 512}}, {512, 256, 1}), "geqrf larfb geqrf");
+  EXPECT_EQ(operations(plan::Qr{{{'d', 512, 512}}}, panels(512, 256, 1)), "geqrf larfb geqrf");
   Graph graph;
-  plan::Qr{{'d', 512, 512}}.write(gpus(1), {512, 256, 1}, graph);
+  plan::Qr{{{'d', 512, 512}}}.write(gpus(1), panels(512, 256, 1), graph);
   EXPECT_EQ(graph.requests.size(), 2);
   EXPECT_EQ(graph.tiles.size(), 2 + 2 * 2) << "and for each panel the factors of its reflectors, and their block";
 }
@@ -72,7 +86,7 @@ TEST(Graph, HasTheOperationsOnPanelsOfFullHeight) {
 // Two panels of two tiles: a tile row is final as soon as its panel is factorized and the other panel is updated.
 TEST(Graph, HasAllTilesOfAPanel) {
   Graph graph;
-  Lu{{'d', 512, 512}}.write(gpus(1), {256, 256, 1}, graph);
+  Lu{{{'d', 512, 512}}}.write(gpus(1), panels(256, 256, 1), graph);
   EXPECT_EQ(graph.requests.size(), 4);
   ASSERT_EQ(graph.operations.size(), 4);
   const auto& factorization = graph.operations[0];
@@ -91,15 +105,18 @@ TEST(Graph, HasAllTilesOfAPanel) {
 }
 
 TEST(Graph, InspectsTilesBeforeTheyAreSolvedByBlocks) {
-  EXPECT_EQ(operations(Triangular{'d', Side::Left, true, 1024, 512}, {512, 512, 1}),
+  EXPECT_EQ(operations(Triangular{'d', Side::Left, true, true, true, 1024, 512}, squares(512, 1)),
             "diagonal_blocks inspect trsm gemm diagonal_blocks inspect trsm");
-  EXPECT_EQ(operations(Triangular{'d', Side::Left, true, 512, 512}, {256, 512, 1}), "trsm gemm trsm");
+  EXPECT_EQ(operations(Triangular{'d', Side::Left, true, true, true, 512, 512}, plan_of({256, 512, 256}, 1, {1, 1})),
+            "trsm gemm trsm");
 }
 
 TEST(Graph, IsTheSameOnBothSides) {
   for (const bool inverse : {false, true})
-    EXPECT_EQ(operations(Triangular{'d', Side::Left, inverse, 2000, 3000}, {512, 1024, 2}),
-              operations(Triangular{'d', Side::Right, inverse, 2000, 3000}, {512, 1024, 2}));
+    EXPECT_EQ(
+        operations(Triangular{'d', Side::Left, inverse, true, true, 2000, 3000}, plan_of({512, 1024, 512}, 2, {1, 2})),
+        operations(Triangular{'d', Side::Right, inverse, true, true, 2000, 3000},
+                   plan_of({1024, 512, 512}, 2, {1, 2})));
 }
 
 TEST(Graph, CopiesOnlyTheTriangleOfATile) {
@@ -120,7 +137,8 @@ TEST(Graph, PanelsOfATriangleBecomeShorter) {
 
 TEST(Graph, RequestsTilesOnceAndOnGpusThatTakePart) {
   Graph graph;
-  Cholesky{'d', 4096}.write(gpus(4), {512, 512, 2}, graph);
+  graph.gpus = 4;
+  Cholesky{{{'d', 4096, 4096}}}.write(gpus(4), squares(512, 2), graph);
   std::vector<int> tiles;
   for (const auto& [tile, gpu] : graph.requests) {
     tiles.push_back(tile);
@@ -150,15 +168,15 @@ TEST(Graph, KnowsWhereTheOperandsAre) {
   EXPECT_THAT(homes, testing::ElementsAre(0, 2, 1, 3));  // column by column
 }
 
-Candidate chosen(Index n, int count, double peer_rate, int operands = detail::in_host_memory) {
+Plan chosen(Index n, int count, double peer_rate, int operands = detail::in_host_memory) {
   const auto model = model_of(count, peer_rate);
   auto machine = gpus(count);
   machine.operands = operands;
-  const Cholesky call{'d', n};
+  const Cholesky call{{{'d', n, n}}};
   Search search(model, machine, call);
   for (int used = 1; used <= count; used++)
-    for (const Index tile : {256, 512, 1024, 2048}) search.add({tile, tile, used});
-  return search.best().candidate;
+    for (const Index tile : {256, 512, 1024, 2048}) search.add(squares(tile, used));
+  return search.best();
 }
 
 TEST(Choice, UsesMoreGpusForLargerMatrices) {
@@ -182,30 +200,32 @@ TEST(Choice, StaysOnTheGpuThatHasTheOperandsIfItsLinksAreSlow) {
 TEST(Choice, IsFasterTheNearerTheOperandsAre) {
   const auto model = model_of(2, 100e9);
   auto machine = gpus(2);
-  const Cholesky call{'d', 8192};
+  const Cholesky call{{{'d', 8192, 8192}}};
   std::vector<double> seconds;
   for (const int operands : {detail::on_their_owners, 0, detail::in_host_memory}) {
     machine.operands = operands;
     Search search(model, machine, call);
-    search.add({1024, 1024, 2});
+    search.add(squares(1024, 2));
     seconds.push_back(search.best().seconds);
   }
   EXPECT_LT(seconds[0], seconds[1]);
   EXPECT_LT(seconds[1], seconds[2]);
 }
 
-TEST(Choice, UsesSmallerTilesForSmallerMatrices) { EXPECT_LE(chosen(1024, 2, 50e9).tile, chosen(16384, 2, 50e9).tile); }
+TEST(Choice, UsesSmallerTilesForSmallerMatrices) {
+  EXPECT_LE(chosen(1024, 2, 50e9).tile.n, chosen(16384, 2, 50e9).tile.n);
+}
 
 /// GPUs and width of the panels of an LU factorization whose columns take a given time.
-Candidate chosen_panels(Index m, Index n, int count, double seconds_of_column) {
+Plan chosen_panels(Index m, Index n, int count, double seconds_of_column) {
   auto model = model_of(count, 100e9);
   for (auto& gpu : model.gpus) gpu.panels["getrf"].add(256, CostCurve({{1024, seconds_of_column}}));
   const auto machine = gpus(count);
-  const Lu call{{'d', m, n}};
+  const Lu call{{{'d', m, n}}};
   Search search(model, machine, call);
   for (int used = 1; used <= count; used *= 2)
-    for (const Index width : {256, 512, 1024}) search.add({1024, width, used});
-  return search.best().candidate;
+    for (const Index width : {256, 512, 1024}) search.add(panels(1024, width, used));
+  return search.best();
 }
 
 TEST(Choice, OfPanelsDependsOnTheTimeOfAColumn) {
@@ -225,28 +245,34 @@ TEST(Panels, TakeTheTimeOfTheirColumns) {
   EXPECT_DOUBLE_EQ(times.seconds(4000, 2048), 2048 * 3.0);
 }
 
-TEST(Choice, IsNoneWithoutCandidates) {
+// A candidate that would take longer to rehearse than the call takes is not.
+TEST(Choice, TakesTheMostPromisingPlanIfAllAreTooLargeToRehearse) {
   const auto model = model_of(1, 1e9);
   const auto machine = gpus(1);
-  const Cholesky call{'d', 1000};
-  EXPECT_EQ(Search(model, machine, call).best().seconds, plan::never);
+  const Cholesky call{{{'d', 100000, 100000}}};
+  Search search(model, machine, call);
+  for (const Index tile : {16, 32}) search.add(squares(tile, 1));
+  const auto best = search.best();
+  EXPECT_EQ(best.tile.n, 32);
+  EXPECT_GT(best.seconds, 0);
 }
 
 TEST(Choice, IsTheSameEachTime) {
   const auto first = chosen(6000, 4, 50e9), second = chosen(6000, 4, 50e9);
-  EXPECT_EQ(first.tile, second.tile);
+  EXPECT_EQ(first.tile.n, second.tile.n);
   EXPECT_EQ(first.gpus, second.gpus);
 }
 
 TEST(Choice, IsPredictedAsTheRehearsalOfItself) {
   const auto model = model_of(2, 50e9);
   const auto machine = gpus(2);
-  const Triangular call{'d', Side::Left, true, 4096, 4096};
+  const Triangular call{'d', Side::Left, true, true, true, 4096, 4096};
   Search search(model, machine, call);
-  for (const Index tile : {512, 1024}) search.add({tile, tile, 2});
+  for (const Index tile : {512, 1024}) search.add(plan_of({tile, tile, tile}, 2, {1, 2}));
   const auto best = search.best();
   Graph graph;
-  call.write(machine, best.candidate, graph);
+  graph.gpus = 2;
+  call.write(machine, best, graph);
   EXPECT_DOUBLE_EQ(plan::Rehearsal(model, graph, 2).run().seconds, best.seconds);
 }
 

@@ -48,6 +48,62 @@ TEST(Rehearsal, FetchesComputesAndWritesBack) {
   EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 3 + 10 + 3);
 }
 
+// Four products of 10 s on two cores; the last one waits for the first.
+TEST(Rehearsal, CoresTakeOperationsInTurnAndCopyNothing) {
+  auto machine = machine_with(0);
+  machine.core.kernels["gemm"] = CostCurve({{1, 1}});
+  machine.cpu_workers = 2;
+  Products graph;
+  const int first = graph.tile(1000);
+  graph.product(-1, first, 10, -1);
+  for (int i = 0; i < 2; i++) graph.product(-1, graph.tile(1000), 10, -1);
+  graph.product(first, graph.tile(1000), 10, -1);
+  EXPECT_DOUBLE_EQ(Rehearsal(machine, graph, 0).run().seconds, 20);
+  graph.operations[0].flops = 15;
+  EXPECT_DOUBLE_EQ(Rehearsal(machine, graph, 0).run().seconds, 25);
+  EXPECT_EQ(Rehearsal(machine, graph, 0).run(24).seconds, never);
+}
+
+TEST(Rehearsal, CoresBesideGpusMayEndLast) {
+  auto machine = machine_with(1);
+  machine.core.kernels["gemm"] = CostCurve({{1, 2}});
+  Products graph;
+  graph.product(-1, graph.tile(1), 10, 0);
+  const int of_core = graph.tile(1);
+  for (int i = 0; i < 2; i++) graph.on_cores.push_back({0, 8, 1, of_core, true});
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 * (8 + 8) * 1.0);
+  graph.on_cores.resize(1);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 * 8);
+  graph.on_cores.clear();
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 10 + 1);
+}
+
+// The last product waits for the second one, for which its input is evicted.
+TEST(Rehearsal, ATileThatWasEvictedIsCopiedAgain) {
+  auto machine = machine_with(1);
+  Products graph;
+  const int input = graph.tile(4), other = graph.tile(4);
+  const int result = graph.tile(1);
+  graph.product(input, graph.tile(1), 1, 0), graph.product(other, result, 1, 0), graph.product(input, result, 1, 0);
+  Rehearsal in_core(machine, graph, 1);
+  EXPECT_DOUBLE_EQ(in_core.run().bytes_in, 4 + 4 + 2);
+  machine.memory = 8;
+  Rehearsal out_of_core(machine, graph, 1);
+  EXPECT_DOUBLE_EQ(out_of_core.run().bytes_in, 4 + 4 + 4 + 2);
+}
+
+TEST(Rehearsal, AResultThatIsEvictedUnfinishedLeavesAndReturns) {
+  auto machine = machine_with(1);
+  machine.memory = 8;
+  Products graph;
+  const int first = graph.tile(5), second = graph.tile(5), third = graph.tile(5);
+  for (const int tile : {first, second, third}) graph.product(-1, tile, 1, 0);
+  graph.product(third, first, 1, 0);
+  const auto forecast = Rehearsal(machine, graph, 1).run();
+  EXPECT_LT(forecast.seconds, never);
+  EXPECT_GE(forecast.bytes_in, 4 * 5) << "the first tile twice";
+}
+
 // A panel of two tiles is changed twice, and then updates another one.
 TEST(Rehearsal, AnOperationMayWriteSeveralTiles) {
   Products graph;

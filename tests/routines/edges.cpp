@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gemm in tiles whose last two rows and columns are split evenly. The plan is given, since only GPUs choose such plans.
+#include "plan/plans.hpp"
 #include "routines/compute.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -27,10 +28,10 @@ TEST_P(EvenEdges, AreExactOnIntegers) {
     std::uint64_t seed = 0;
     for_all_options(routine, [&](const Options& options) {
       for (const auto& size : sizes) {
-        constexpr detail::TileExtents tile{64, 64, 64};
-        const Index tiles = detail::divide_up(size.m, tile.m) * detail::divide_up(size.n, tile.n);
-        auto plan = detail::plan_sums(session->machine(), type_letter<T>, tile, tiles, size.k);
-        plan.at_the_edges = detail::EdgeTiles::Even;
+        constexpr tile::TileExtents tile{64, 64, 64};
+        const Index tiles = tile::divide_up(size.m, tile.m) * tile::divide_up(size.n, tile.n);
+        auto plan = plan::plan_sums(session->machine(), type_letter<T>, tile, tiles, size.k);
+        plan.at_the_edges = tile::EdgeTiles::Even;
         const auto before = integer_call(routine, options, size, ++seed, T(3), T(-2));
         auto after = before;
         detail::compute_product<T>(session, plan, described(after));

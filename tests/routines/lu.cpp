@@ -11,13 +11,13 @@
 #include "algorithms/pivot_tiles.hpp"
 #include "codelets/codelet.hpp"
 #include "codelets/host_lapack.hpp"
+#include "plan/plans.hpp"
 #include "routines/info.hpp"
 #include "runtime/session.hpp"
 #include "sinks/submit.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
 #include "support/tested_types.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::test {
 namespace {
@@ -194,7 +194,7 @@ TYPED_TEST(Lu, WorksOnAllTilesAndInBothOrders) {
           const auto& session = detail::MatrixAccess::grid(a).shared_session();
           const detail::PivotTiles tiles(session, m, n, panel);
           const auto outcome = std::make_shared<detail::Outcome>(session);
-          const auto plan = detail::plan_panels(session->machine(), type_letter<T>, m, n, {rows, panel, panel});
+          const auto plan = plan::plan_panels(session->machine(), type_letter<T>, m, n, {rows, panel, panel});
           {
             sinks::Submitter submitter(*session, a);
             algorithms::PanelOps<sinks::Submitter> to(session->machine(), submitter, plan.grid.size(), a, tiles);

@@ -2,6 +2,7 @@
 // Calls in tall panels: tiles of B that several products share, sums that all start before C has arrived, and steps of
 // trmm and trsm on whole panels. The panels are given, so these paths are tested even on machines that would choose no
 // panels.
+#include "plan/plans.hpp"
 #include "routines/compute.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -17,7 +18,7 @@ const auto* const runtime = share_runtime();
 
 struct Case {
   Extent size;
-  detail::TileExtents tile;
+  tile::TileExtents tile;
   Index terms;           ///< chunks of k in a tile of B, if B is not transposed
   bool by_rows = false;  ///< several GPUs own rows of C, not columns
 };
@@ -34,15 +35,17 @@ constexpr std::array<Case, 8> cases{{
 
 /// The plan of a call with this tile, in panels.
 template <Scalar T>
-detail::Plan plan_in_panels(const detail::Machine& machine, const blas::Call& call, const Case& shape, Index ahead) {
+algorithms::Plan plan_in_panels(const detail::Machine& machine, const blas::Call& call, const Case& shape,
+                                Index ahead) {
   const auto& tile = shape.tile;
-  const Index columns = detail::divide_up(call.n, tile.n), tiles = detail::divide_up(call.m, tile.m) * columns;
-  auto plan = detail::plan_sums(machine, type_letter<T>, tile, tiles, call.k);
+  const Index columns = tile::divide_up(call.n, tile.n), tiles = tile::divide_up(call.m, tile.m) * columns;
+  auto plan = plan::plan_sums(machine, type_letter<T>, tile, tiles, call.k);
   plan.sums = 1;
-  plan.panels = call.op_b != Op::NoTrans ? detail::Panels{1, columns, columns} : detail::Panels{shape.terms, 1, ahead};
+  plan.panels =
+      call.op_b != Op::NoTrans ? algorithms::Panels{1, columns, columns} : algorithms::Panels{shape.terms, 1, ahead};
   const int gpus = machine.gpu_count();
   plan.panels.by_rows = shape.by_rows;
-  if (machine.has_owners()) plan.grid = shape.by_rows ? detail::OwnerGrid{gpus, 1} : detail::OwnerGrid{1, gpus};
+  if (machine.has_owners()) plan.grid = shape.by_rows ? tile::OwnerGrid{gpus, 1} : tile::OwnerGrid{1, gpus};
   return plan;
 }
 
@@ -109,9 +112,9 @@ TEST_P(UpdateInPanels, IsExactOnIntegers) {
           const Extent size{shape.order, shape.order, shape.k};
           const auto before = integer_call(routine, options, size, ++seed, T(3), beta);
           auto after = before;
-          auto plan = detail::plan_sums(session->machine(), type_letter<T>, {shape.order, shape.width, shape.chunk}, 1,
-                                        shape.k);
-          const Index count = detail::divide_up(shape.order, shape.width);
+          auto plan =
+              plan::plan_sums(session->machine(), type_letter<T>, {shape.order, shape.width, shape.chunk}, 1, shape.k);
+          const Index count = tile::divide_up(shape.order, shape.width);
           plan.sums = 1;
           plan.panels = {1, count, count};
           if (session->machine().has_owners()) plan.grid = {1, session->machine().gpu_count()};
@@ -146,7 +149,7 @@ template <Scalar T, typename Compute>
 void compare_in_panels(const Routine<T>& routine, const Options& options, const TriangularCase& shape, Index ahead,
                        T alpha, T beta, std::uint64_t seed, Compute compute) {
   const auto session = detail::session();
-  detail::Plan plan;
+  algorithms::Plan plan;
   plan.tile = {shape.order, shape.width, shape.chunk};
   plan.panels = {1, 1, ahead};
   plan.grid = {1, session->machine().has_owners() ? session->machine().gpu_count() : 1};

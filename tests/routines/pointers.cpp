@@ -4,7 +4,7 @@
 #include "support/reference.hpp"
 #include "support/row_major.hpp"
 #include "support/runtime.hpp"
-#include "tiling/split.hpp"
+#include "tile/split.hpp"
 
 namespace tessera::test {
 namespace {
@@ -97,7 +97,7 @@ TEST_P(OnPointers, IsCutIntoTheTilesAskedFor) {
     auto call = random_call(routine, {}, few_tiles, 1);
     const auto before = statistics().tasks;
     on_pointers(call);
-    const auto tiles_along = [](Index extent) { return detail::divide_up(extent, tile); };
+    const auto tiles_along = [](Index extent) { return tile::divide_up(extent, tile); };
     const auto [rows, columns] = routine.size_c({}, few_tiles);
     const Index all = tiles_along(rows) * tiles_along(columns),
                 triangle = tiles_along(rows) * (tiles_along(rows) + 1) / 2;

@@ -68,9 +68,9 @@ TEST(OpenClAndCores, ASingleCpuWorkerComputesNoTiles) {
 /// Computes a call of trmm or trsm whose last `columns` (side Right: rows) the cores compute, and compares the result
 /// with the host's.
 void expect_right_result(const Routine<double>& routine, const Options& options, const Extent& size,
-                         detail::LastTiles columns) {
+                         tile::LastTiles columns) {
   const auto session = detail::session();
-  auto plan = detail::plan_columns(session->machine(), {32, 32, 32}, 2);
+  auto plan = plan::plan_columns(session->machine(), {32, 32, 32}, 2);
   plan.columns_for_cores = columns;
   const auto before = integer_call(routine, options, size, 1, -2.0, 0.0);
   auto after = before;
@@ -99,7 +99,7 @@ TEST(OpenClAndCores, ShareTheColumnsOfTriangularRoutines) {
 TEST(OpenClAndCores, ShareLongCallsOfTriangularRoutines) {
   const Runtime runtime(with_cores(2));
   const auto plan =
-      detail::plan_triangular(detail::session()->machine(), 'd', Side::Left, Op::NoTrans, true, 1024, 100000);
+      plan::plan_triangular(detail::session()->machine(), 'd', Side::Left, Op::NoTrans, true, 1024, 100000);
   EXPECT_TRUE(plan.has_cores());
   EXPECT_EQ(plan.columns_for_cores.count % 2, 0);
 }

@@ -15,6 +15,7 @@
 
 #include <tessera/tessera.hpp>
 
+#include "plan/plans.hpp"
 #include "routines/compute.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -23,7 +24,6 @@
 #include "support/process.hpp"
 #include "support/runtime.hpp"
 #include "tile/kept.hpp"
-#include "tiling/plan.hpp"
 
 namespace tessera::test::kept_cpp {
 namespace {
@@ -422,10 +422,10 @@ class RandomProgram {
   static bool overlap(const Part& x, Index m, Index width, const Part& y, Index rows, Index columns) {
     return x.of == y.of && x.i < y.i + rows && y.i < x.i + m && x.j < y.j + columns && y.j < x.j + width;
   }
-  detail::Plan plan(Index rows, Index columns, Index k) {
-    const detail::TileExtents tiles{extent_of_tile(), extent_of_tile(), extent_of_tile()};
-    const Index count = detail::divide_up(rows, tiles.m) * detail::divide_up(columns, tiles.n);
-    auto plan = detail::plan_sums(session_->machine(), type_letter<T>, tiles, count, k);
+  algorithms::Plan plan(Index rows, Index columns, Index k) {
+    const tile::TileExtents tiles{extent_of_tile(), extent_of_tile(), extent_of_tile()};
+    const Index count = tile::divide_up(rows, tiles.m) * tile::divide_up(columns, tiles.n);
+    auto plan = plan::plan_sums(session_->machine(), type_letter<T>, tiles, count, k);
     plan.tile = tiles;
     return plan;
   }

@@ -90,7 +90,7 @@ class Gesv {
       runtime_.emplace(options_);
       if (gpu_count() > 0) warm_up();
     }
-    return detail::plan_getrf(detail::session()->machine(), 'd', n, n).tile.n;
+    return plan::plan_getrf(detail::session()->machine(), 'd', n, n).tile.n;
   }
 
   Index solve(Index n, double* A, double* b) {

@@ -11,6 +11,7 @@
 
 #include <tessera/tessera.h>
 
+#include "algorithms/plan.hpp"
 #include "codelets/host_blas.hpp"
 #include "common/cache.hpp"
 #include "common/starpu_version.hpp"
@@ -21,8 +22,8 @@
 #include "runtime/session.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/types.hpp"
-#include "tiling/plan.hpp"
-#include "tiling/split.hpp"
+#include "tile/default_tile.hpp"
+#include "tile/split.hpp"
 
 namespace tessera::info {
 
@@ -185,7 +186,7 @@ PlannedProduct plan_product(char type, Index n) {
   return tools::with_type(type, [&]<Scalar T>(T) {
     const auto session = detail::session();
     return PlannedProduct{type, n,
-                          detail::plan_product(session->machine(), type_letter<T>, Op::NoTrans, Op::NoTrans, n, n, n)};
+                          plan::plan_product(session->machine(), type_letter<T>, Op::NoTrans, Op::NoTrans, n, n, n)};
   });
 }
 
@@ -193,13 +194,13 @@ PlannedDistributedProduct plan_distributed(char type, const DistributedProduct& 
   return tools::with_type(type, [&]<Scalar T>(T) {
     const auto session = detail::session();
     const auto& machine = session->machine();
-    PlannedDistributedProduct plan{type, product, detail::default_tile(machine, type_letter<T>), {}, {}, {}};
+    PlannedDistributedProduct plan{type, product, tile::default_tile(machine, type_letter<T>), {}, {}, {}};
     plan.processes = {product.p, product.q, machine.gpu_count(), machine.gpu_memory, detail::free_memory()};
-    const auto tiles = [&](Index x) { return detail::divide_up(x, plan.tile); };
+    const auto tiles = [&](Index x) { return tile::divide_up(x, plan.tile); };
     const double bytes = sizeof(T) * static_cast<double>(plan.tile) * static_cast<double>(plan.tile);
-    const detail::TiledProduct tiled{tiles(product.m), tiles(product.n), tiles(product.k), bytes, bytes, bytes};
-    plan.blocks = detail::choose_process_blocks(plan.processes, tiled);
-    plan.loads = detail::predicted_loads(plan.processes, tiled, plan.blocks);
+    const tile::TiledProduct tiled{tiles(product.m), tiles(product.n), tiles(product.k), bytes, bytes, bytes};
+    plan.blocks = tile::choose_process_blocks(plan.processes, tiled);
+    plan.loads = tile::predicted_loads(plan.processes, tiled, plan.blocks);
     return plan;
   });
 }

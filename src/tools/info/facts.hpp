@@ -9,10 +9,10 @@
 
 #include <tessera/runtime.hpp>
 
+#include "algorithms/plan.hpp"
 #include "machine/device_places.hpp"
 #include "machine/gpu.hpp"
-#include "tiling/plan.hpp"
-#include "tiling/process_blocks.hpp"
+#include "tile/process_blocks.hpp"
 
 namespace tessera::info {
 
@@ -55,7 +55,7 @@ struct Running {
 struct PlannedProduct {
   char type = 'd';
   Index n = 0;
-  detail::Plan plan;
+  algorithms::Plan plan;
 };
 
 /// A product over a grid of processes, each on a machine like this one.
@@ -69,9 +69,9 @@ struct PlannedDistributedProduct {
   char type = 'd';
   DistributedProduct product;
   Index tile = 0;
-  detail::ProcessModel processes;
-  detail::ProcessBlocks blocks;
-  detail::ProcessLoads loads;
+  tile::ProcessModel processes;
+  tile::ProcessBlocks blocks;
+  tile::ProcessLoads loads;
 };
 
 struct Facts {

@@ -32,8 +32,8 @@ class Problem {
 
   /// How gemm is cut, and the predicted traffic.
   struct Cut {
-    detail::ProcessBlocks blocks;
-    detail::ProcessLoads loads;
+    tile::ProcessBlocks blocks;
+    tile::ProcessLoads loads;
   };
   virtual std::optional<Cut> cut() const { return {}; }
 };

@@ -40,7 +40,7 @@ class Gemm final : public ProblemOf<T> {
   std::optional<Problem::Cut> cut() const override { return cut_.blocks.cuts ? std::optional(cut_) : std::nullopt; }
 
  private:
-  Problem::Cut chosen(const detail::WantedBlocks& wanted) const {
+  Problem::Cut chosen(const tile::WantedBlocks& wanted) const {
     auto processes = detail::MatrixAccess::grid(C_.tiles()).share().processes->model();
     processes.p = this->grid_.p(), processes.q = this->grid_.q();
     if (processes.gpus == 0) {  // NUMA nodes stand for GPUs
@@ -49,9 +49,9 @@ class Gemm final : public ProblemOf<T> {
     }
     const Index tile = std::min(this->tile_.rows, this->n_);
     const double bytes = sizeof(T) * static_cast<double>(tile) * static_cast<double>(tile);
-    const detail::TiledProduct product{C_.mt(), C_.nt(), A_.nt(), bytes, bytes, bytes};
-    const auto blocks = detail::choose_process_blocks(processes, product, wanted);
-    return {blocks, detail::predicted_loads(processes, product, blocks)};
+    const tile::TiledProduct product{C_.mt(), C_.nt(), A_.nt(), bytes, bytes, bytes};
+    const auto blocks = tile::choose_process_blocks(processes, product, wanted);
+    return {blocks, tile::predicted_loads(processes, product, blocks)};
   }
 
   DistributedMatrix<T> A_ = this->matrix(), B_ = this->matrix(), C_ = this->matrix();

@@ -61,7 +61,7 @@ class Nobody final : public detail::Processes {
     starpu_data_acquire_on_node_cb(tile, STARPU_MAIN_RAM, STARPU_W, release, tile);
   }
   void forget_copies(starpu_data_handle_t /*tile*/) override {}
-  detail::ProcessModel model() const override { return {}; }
+  tile::ProcessModel model() const override { return {}; }
   detail::ProcessControl control() const override { return control_; }
   const detail::Tokens& tokens() override { return tokens_; }
   std::int64_t least(std::int64_t value) override { return value; }

@@ -22,7 +22,7 @@
 #include "shared/types.hpp"
 #include "simulate/task_watch.hpp"
 #include "sinks/dump.hpp"
-#include "tiling/split.hpp"
+#include "tile/split.hpp"
 #include "workload/explanation.hpp"
 #include "workload/spread.hpp"
 
@@ -79,8 +79,8 @@ class EndlessLoop {
 };
 
 /// The tiles of a product in slices of the rows of A and the columns of B.
-detail::TileExtents slices_of(const bench::Problem& p, Index slices) {
-  return {detail::divide_up(p.m, slices), detail::divide_up(p.n, slices), p.k};
+tile::TileExtents slices_of(const bench::Problem& p, Index slices) {
+  return {tile::divide_up(p.m, slices), tile::divide_up(p.n, slices), p.k};
 }
 
 /// C ← α A B + β C in slices.
@@ -102,7 +102,7 @@ void multiply_in_slices(const bench::Problem& p, Index slices, const bench::Oper
 
 /// Why the tasks of a call do not fit into the memory of this machine; "" if they may fit. All tasks are submitted
 /// before the first one ends in simulated time.
-std::string why_too_large(const Run& run, const detail::TileExtents& tile) {
+std::string why_too_large(const Run& run, const tile::TileExtents& tile) {
   constexpr double bytes_of_task = 2.2e3;  // measured for dgemm in tiles of 128
   const double multiply_adds =
       run.routine->flops(run.problem) / (run.problem.type == 'c' || run.problem.type == 'z' ? 8 : 2);

@@ -53,8 +53,8 @@ class Cholesky final : public Routine {
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
   using Routine::plan_of;
-  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return detail::plan_cholesky(machine, p.type, p.n);
+  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+    return plan::plan_cholesky(machine, p.type, p.n);
   }
   bool is_planned_whole() const override { return !solves_; }
 

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "plan/considered.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "shared/text.hpp"
-#include "tiling/considered.hpp"
 #include "workload/letter.hpp"
 
 namespace tessera::bench {
@@ -17,7 +17,7 @@ namespace tessera::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using detail::Considered;
+using plan::Considered;
 
 Json to_json(const Considered& c) {
   return {{"tile_m", c.tile.m}, {"tile_n", c.tile.n},       {"tile_k", c.tile.k}, {"panels", c.panels},
@@ -26,7 +26,7 @@ Json to_json(const Considered& c) {
 
 /// The plan as a candidate. If the plan was rehearsed, it equals the candidate with the same time, unless cores
 /// compute.
-Json chosen_of(const detail::Plan& plan, const detail::Machine& machine, const std::vector<Considered>& all) {
+Json chosen_of(const algorithms::Plan& plan, const detail::Machine& machine, const std::vector<Considered>& all) {
   const int gpus = plan.gpus > 0 ? plan.gpus : machine.gpu_count();
   const auto same =
       std::ranges::find_if(all, [&](const Considered& c) { return c.gpus == gpus && c.seconds == plan.seconds; });
@@ -104,7 +104,7 @@ std::vector<std::string> explanation_lines(const Json& json) {
   const auto& chosen = json["chosen"];
   lines.push_back(line_of("chosen", chosen));
   for (const auto& next : json["next"]) lines.push_back(line_of("next", next));
-  if (!json["rehearsed"]) lines.push_back("  Not rehearsed: a formula chose.");
+  if (!json["rehearsed"]) lines.push_back("  Not rehearsed: the call has too many tasks.");
   const double seconds = chosen["predicted_s"];
   if (std::ranges::any_of(json["next"], [&](const Json& next) { return next["predicted_s"] < seconds; }))
     lines.push_back("  A faster candidate gains less than the error of predictions, or was not rehearsed in time.");

@@ -63,8 +63,8 @@ class Inverse final : public Routine {
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
   using Routine::plan_of;
-  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return in_triangle() ? detail::plan_cholesky(machine, p.type, p.n) : detail::plan_lu(machine, p.type, p.n, p.n);
+  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+    return in_triangle() ? plan::plan_cholesky(machine, p.type, p.n) : plan::plan_getrf(machine, p.type, p.n, p.n);
   }
   bool is_planned_whole() const override { return false; }
 

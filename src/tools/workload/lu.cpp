@@ -59,9 +59,8 @@ class Lu final : public Routine {
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
   using Routine::plan_of;
-  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    if (p.memory == Memory::Spread) return detail::plan_lu(machine, p.type, rows(p), p.n);
-    return detail::plan_getrf(machine, p.type, rows(p), p.n);
+  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+    return plan::plan_getrf(machine, p.type, rows(p), p.n);
   }
   bool is_planned_whole() const override { return !solves_; }
 

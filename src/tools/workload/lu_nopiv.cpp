@@ -43,8 +43,8 @@ class LuNopiv final : public Routine {
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
   using Routine::plan_of;
-  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return detail::plan_lu_nopiv(machine, p.type, p.n, p.n);
+  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+    return plan::plan_lu_nopiv(machine, p.type, p.n, p.n);
   }
 
   void run_tessera(const Problem& p, const Operands& o) const override {

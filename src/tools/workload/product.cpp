@@ -14,8 +14,8 @@ class Product final : public TypedRoutine<Product> {
  public:
   using TypedRoutine::TypedRoutine;
 
-  detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
-    return detail::plan_product(machine, p.type, p.op_a, p.op_b, p.m, p.n, p.k);
+  algorithms::Plan plan(const detail::Machine& machine, const Problem& p) const {
+    return plan::plan_product(machine, p.type, p.op_a, p.op_b, p.m, p.n, p.k);
   }
 
   template <Scalar T>

@@ -58,8 +58,8 @@ class Qr final : public Routine {
   double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
   using Routine::plan_of;
-  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return detail::plan_geqrf(machine, p.type, solves_ ? std::max(p.m, p.n) : p.m, solves_ ? std::min(p.m, p.n) : p.n);
+  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+    return plan::plan_geqrf(machine, p.type, solves_ ? std::max(p.m, p.n) : p.m, solves_ ? std::min(p.m, p.n) : p.n);
   }
   bool is_planned_whole() const override { return !solves_; }
 

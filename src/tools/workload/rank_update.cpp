@@ -13,10 +13,9 @@ class RankUpdate final : public TypedRoutine<RankUpdate> {
  public:
   using TypedRoutine::TypedRoutine;
 
-  detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
-    const auto what = two() ? detail::TriangleOf::Rank2k : detail::TriangleOf::RankK;
-    return detail::plan_triangle(machine, p.type, p.uplo, p.op_a, codelets::other_factor(false, p.op_a), p.n, p.k,
-                                 what);
+  algorithms::Plan plan(const detail::Machine& machine, const Problem& p) const {
+    const auto what = two() ? plan::SumOf::Rank2k : plan::SumOf::RankK;
+    return plan::plan_triangle(machine, p.type, what, p.op_a, codelets::other_factor(false, p.op_a), p.n, p.k);
   }
 
   /// Takes the diagonal of a Hermitian C₀ as real, and requires that the diagonal of C is real. A call that changes

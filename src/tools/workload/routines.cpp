@@ -96,7 +96,7 @@ const detail::Machine& machine_for(const Problem& problem) {
   return detail::session()->machine_for_plan(place_of(problem.memory));
 }
 
-detail::Plan Routine::plan_of(const Problem& problem) const { return plan_of(problem, machine_for(problem)); }
+algorithms::Plan Routine::plan_of(const Problem& problem) const { return plan_of(problem, machine_for(problem)); }
 
 std::string Routine::why_not(const Problem& problem) const {
   if (problem.chain > 1) return fmt::format("--chain: only for gemm, not for {}", name());

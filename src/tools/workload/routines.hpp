@@ -10,8 +10,9 @@
 
 #include <tessera/matrix.hpp>
 
+#include "algorithms/plan.hpp"
 #include "blas/call.hpp"
-#include "tiling/plan.hpp"
+#include "machine/machine.hpp"
 #include "workload/problem.hpp"
 
 struct cublasXtContext;
@@ -76,9 +77,9 @@ class Routine {
   virtual double growth(const Problem& problem) const = 0;
 
   /// The plan that Tessera makes on a machine.
-  virtual detail::Plan plan_of(const Problem& problem, const detail::Machine& machine) const = 0;
+  virtual algorithms::Plan plan_of(const Problem& problem, const detail::Machine& machine) const = 0;
   /// The plan on the Runtime's machine. @pre a Runtime exists
-  detail::Plan plan_of(const Problem& problem) const;
+  algorithms::Plan plan_of(const Problem& problem) const;
   /// Whether the plan covers the whole call, and not only the factorization with which the call begins.
   virtual bool is_planned_whole() const { return true; }
 

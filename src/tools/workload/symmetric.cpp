@@ -11,8 +11,8 @@ class Symmetric final : public TypedRoutine<Symmetric> {
  public:
   using TypedRoutine::TypedRoutine;
 
-  detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
-    return detail::plan_symmetric(machine, p.type, p.side, p.m, p.n);
+  algorithms::Plan plan(const detail::Machine& machine, const Problem& p) const {
+    return plan::plan_symmetric(machine, p.type, p.side, p.m, p.n);
   }
 
   template <Scalar T>

@@ -13,8 +13,8 @@ class TriangleProduct final : public TypedRoutine<TriangleProduct> {
 
   Peers peers() const override { return {.openblas = false, .cublas = false}; }
 
-  detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
-    return detail::plan_triangle(machine, p.type, p.uplo, p.op_a, p.op_b, p.n, p.k, detail::TriangleOf::Product);
+  algorithms::Plan plan(const detail::Machine& machine, const Problem& p) const {
+    return plan::plan_triangle(machine, p.type, plan::SumOf::Triangle, p.op_a, p.op_b, p.n, p.k);
   }
 
   template <Scalar T>

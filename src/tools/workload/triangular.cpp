@@ -15,8 +15,8 @@ class Triangular final : public TypedRoutine<Triangular> {
   /// op(A) and its inverse change the length of a vector by a factor below 3, see generated.hpp.
   double growth(const Problem& p) const override { return 3 * std::max(std::abs(p.alpha), 1 / std::abs(p.alpha)); }
 
-  detail::Plan plan(const detail::Machine& machine, const Problem& p) const {
-    return detail::plan_triangular(machine, p.type, p.side, p.op_a, solves(), p.m, p.n);
+  algorithms::Plan plan(const detail::Machine& machine, const Problem& p) const {
+    return plan::plan_triangular(machine, p.type, p.side, p.op_a, solves(), p.m, p.n);
   }
 
   /// trmm: B = α op(A) B₀. trsm, by its residual: 0 = op(A) B − α B₀.

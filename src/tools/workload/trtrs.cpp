@@ -25,7 +25,7 @@ class Trtrs final : public Routine {
   Shapes shapes(const Problem& p) const override { return trsm_->shapes(of_trsm(p)); }
   double growth(const Problem& p) const override { return trsm_->growth(of_trsm(p)); }
   using Routine::plan_of;
-  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
     return trsm_->plan_of(of_trsm(p), machine);
   }
   void run_tessera(const Problem& p, const Operands& o) const override {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "algorithms/plan.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "shared/types.hpp"
-#include "tiling/plan.hpp"
 #include "workload/check.hpp"
 #include "workload/routines.hpp"
 
@@ -50,14 +50,14 @@ auto with_typed(const Problem& p, const Shapes& s, const Operands& o, Function f
 
 /// A routine. `Derived` provides:
 ///   Equation<T> equation(const Call<T>&)                       the equation that the result must satisfy, for every T
-///   detail::Plan plan(const Machine&, const Problem&)          the plan that Tessera makes
+///   algorithms::Plan plan(const Machine&, const Problem&)          the plan that Tessera makes
 template <typename Derived>
 class TypedRoutine : public BlasRoutine {
  public:
   using BlasRoutine::BlasRoutine;
 
   using Routine::plan_of;
-  detail::Plan plan_of(const Problem& p, const detail::Machine& machine) const final {
+  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const final {
     return derived().plan(machine, p);
   }
 
