@@ -86,9 +86,9 @@ std::size_t count_held(const State& state, const Faster& faster, const Worker& w
   return count;
 }
 
-/// The factor by which a slow worker must assume to take longer than predicted. If it ends late, all faster workers
-/// wait, but if it ends in time, it saves them one task only. If durations vary between nothing and twice the
-/// prediction, what all workers like this one save and what they delay is equal at 2 (1 - sqrt(share)).
+/// The factor by which a core must assume to take longer than predicted. If it ends late, all faster workers wait, but
+/// if it ends in time, it saves them one task only. If durations vary between nothing and twice the prediction, what
+/// all cores save and what they delay is equal at 2 (1 - sqrt(share)).
 /// @param share  their rate, divided by that of the faster workers
 double caution(double share) { return std::max(1.0, 2 * (1 - std::sqrt(share))); }
 
@@ -120,8 +120,10 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   constexpr double worth_leaving = 0.5e-3;  // s; waiting for memory may make a short task look this much longer
   if (own - faster.seconds < worth_leaving) return false;
   // If faster workers have fewer tasks than this, they will run out of work before this worker finishes the task.
-  const auto alike = static_cast<double>(std::ranges::count(state.members, worker.model, &Worker::model));
-  const double enough = (caution(alike / own / faster.rate) * own - faster.seconds) * faster.rate;
+  const bool is_core = worker.kind == cpu_kind;  // the durations of GPUs vary little
+  const auto cores = static_cast<double>(state.kinds[cpu_kind].size());
+  const double factor = is_core ? caution(cores / own / faster.rate) : 1;
+  const double enough = (factor * own - faster.seconds) * faster.rate;
   const auto held = count_held(state, faster, worker, own, task);
   if (static_cast<double>(state.order.size()) < enough + static_cast<double>(held)) return true;
   // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready. Without
@@ -130,7 +132,7 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   const bool has_readers = result != nullptr && result->has_readers();
   const double most = has_readers ? 1024 : 64;  // idle workers ask often, so counting must stay cheap
   const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, most)));
-  return count_before(state, faster, task, counted, !has_readers) < counted;
+  return count_before(state, faster, task, counted, is_core && !has_readers) < counted;
 }
 
 void decline(State& state, Worker& worker, const Task& task) {
