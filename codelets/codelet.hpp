@@ -84,10 +84,11 @@ struct SymmArgs {
 starpu_codelet& symm(char type);
 starpu_codelet& hemm(char type);
 
-/// A step of symm or hemm in panels, with A on the left. A is n columns of the stored triangle in full height; B and C
-/// are some columns of the other matrices in full height. With the rows k = [first, first + n), in which A has its
-/// diagonal, and the rows r below (Lower) or above them (Upper): C(k) ← α A(k) B(k) + α A(r)ᵀ B(r) + β C(k), and C(r) ←
-/// α A(r) B(k) + β C(r). hemm has ᴴ instead of ᵀ. Buffers: A, B (read), C.
+/// A step of symm or hemm in panels, with the symmetric matrix on the left. Buffer A has n columns of that matrix in
+/// full height, of which only the stored triangle is used; buffers B and C have some columns of the other matrices in
+/// full height. Let k = [first, first + n) be the rows in which A has its diagonal, and r the rows below (Lower) or
+/// above (Upper) them. Then C(k) ← α A(k) B(k) + α A(r)ᵀ B(r) + β C(k), and C(r) ← α A(r) B(k) + β C(r). hemm has ᴴ
+/// instead of ᵀ. Buffers: A, B (read), C.
 struct SymmPanelArgs {
   Work work;
   Uplo uplo;

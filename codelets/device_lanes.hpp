@@ -5,10 +5,12 @@
 
 #include "device_handles.hpp"
 
-/// Two lanes of a CUDA worker for concurrent work: the factorization of a panel, and products.
+/// Two lanes (streams with their own cuBLAS handles and memory, see `Lane`) of a CUDA worker, for concurrent work: one
+/// for the factorization of a panel, one for products.
 ///
 /// A factorization is a long chain of short kernels. If products could use the whole GPU, each of these kernels would
-/// wait for a block of a product to end. Products therefore leave some multiprocessors free.
+/// wait until a thread block of a product ends and frees a multiprocessor. Products therefore leave some
+/// multiprocessors free.
 namespace tessera::device {
 
 /// The two lanes of a worker. Between `fork` and `join`, work on them counts as work on the worker's stream.

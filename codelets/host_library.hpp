@@ -13,8 +13,8 @@ void* symbol(const char* name);
 /// The path of the library's file; "" if it cannot be loaded.
 std::string library();
 
-/// Checks that the library works. Call this first: without the library, no other function in this namespace may be
-/// called.
+/// Checks that the library works. Call this before any BLAS or LAPACK function of this namespace. Only `symbol` and
+/// `library` may be called without it.
 /// @throws RuntimeError if the library cannot be loaded, or lacks a function
 void require_library();
 

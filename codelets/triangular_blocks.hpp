@@ -162,8 +162,9 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   }
 
  private:
-  /// Y ← α op(V) X + β Y (Left) or α X op(V) + β Y (Right). X has no gaps between columns, Y is a part of B. Multiplies
-  /// by the zeros of V, because up to order 512, cuBLAS's trmm is not faster.
+  /// Y ← α op(V) X + β Y (Left) or α X op(V) + β Y (Right). V is the inverse of the diagonal block of these rows. X has
+  /// no gaps between columns, and Y is a part of B. Uses gemm, which also multiplies by the zeros of V, because up to
+  /// order 512, cuBLAS's trmm is not faster.
   void apply_inverse(const DiagonalBlocks<const T>& inverses, const Range& rows, int m, int n, T alpha, const T* X,
                      T beta, T* Y) const {
     const T* const V = inverses.element(rows.first, rows.first);

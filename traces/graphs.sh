@@ -68,8 +68,9 @@ table() {
         if (ratio < 0.98) behind++
         if (bytes[key, "tessera"] < bytes[key, best]) fewer++
       }
-      printf "\nGeometric mean %.2f, least %.2f, more than 2 %% behind in %d of %d; fewer bytes in %d.\n\n", exp(sum / cells),
-             least, behind, cells, fewer
+      printf "\n*Times faster*: geometric mean %.2f, least %.2f. ", exp(sum / cells), least
+      printf "`tessera` is more than 2 %% slower than the best of the others in %d of %d rows,\n", behind, cells
+      printf "and copies fewer bytes from the host than it in %d.\n\n", fewer
     }'
 }
 
@@ -79,7 +80,7 @@ for machine in "$@"; do
     runs "$machine" "$name" 0
   done | table
   [[ $machine != two-cores ]] || continue
-  printf '**%s, all GPUs together hold a quarter of the operands**\n\n' "$machine"
+  printf '**%s, out of core: memory of all GPUs for a quarter of the operands**\n\n' "$machine"
   case $machine in h200x4 | makalu) gpus=4 ;; everest) gpus=3 ;; summit-node) gpus=6 ;; *) gpus=2 ;; esac
   for name in gemm-rows gemm-random gemm-unequal cholesky-right lu; do
     case $name in gemm*) matrices=3 ;; *) matrices=1 ;; esac

@@ -43,8 +43,8 @@ void gemm(Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, c
           std::type_identity_t<T> beta, const Matrix<T>& C);
 
 /// The triangle `uplo` of C ← α op(A) op(B) + β C, with op(A) n×k, op(B) k×n and C n×n.
-/// @pre   as for gemm. The tiles of C are square, or the rows of a stored tile are a multiple of its columns, or one
-///        tile has all rows of C
+/// @pre   as for gemm. The tiles of C are square, or the number of rows of a tile (as stored, not transposed) is a
+///        multiple of its number of columns, or one tile has all rows of C
 /// @note  n²k flops. LAPACK 3.12 calls it gemmtr
 template <Scalar T>
 void gemmt(Uplo uplo, Op op_a, Op op_b, std::type_identity_t<T> alpha, const Matrix<T>& A, const Matrix<T>& B,
@@ -67,8 +67,8 @@ void hemm(Side side, Uplo uplo, std::type_identity_t<T> alpha, const Matrix<T>& 
 /// The triangle `uplo` of the symmetric C ← α A Aᵀ + β C  (NoTrans)  or  α Aᵀ A + β C  (Trans), n×n.
 /// @param op  ConjTrans means Trans for real types, and is refused for complex types
 /// @param A   n×k (NoTrans) or k×n (Trans)
-/// @pre       the tiles of C are square, or the rows of a stored tile are a multiple of its columns, or one tile has
-///            all rows of C. The rows of C and op(A) are cut alike
+/// @pre       the tiles of C are square, or the number of rows of a tile (as stored, not transposed) is a multiple of
+///            its number of columns, or one tile has all rows of C. The rows of C and op(A) are cut alike
 /// @note      n²k flops
 template <Scalar T>
 void syrk(Uplo uplo, Op op, std::type_identity_t<T> alpha, const Matrix<T>& A, std::type_identity_t<T> beta,

@@ -26,7 +26,7 @@ template <typename Sink, typename Reflectors = detail::ReflectorTiles>
 class QrOps {
  public:
   /// @param A     as stored, in panels
-  /// @param gpus  number of GPUs that own its panels in turn, if the session assigns owners
+  /// @param gpus  number of GPUs that own the panels of A round-robin, if the session assigns owners
   QrOps(const detail::Machine& machine, Sink& sink, int gpus, const tile::Stored& A, Reflectors& reflectors)
       : machine_(machine), sink_(sink), to_(machine, sink, A.type()), A_(A), reflectors_(reflectors), gpus_(gpus),
         owned_(machine.has_owners()) {}

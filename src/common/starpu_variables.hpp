@@ -18,9 +18,9 @@ class StarpuVariables {
   void hide(std::string name) { wanted_.emplace_back(std::move(name), std::nullopt); }
 
   /// Gives the process an environment with these variables during the lifetime of this object. `setenv` would free or
-  /// move the program's environment while other threads may be reading it. This environment is therefore a separate
-  /// table, to which the program's environment never refers. Nothing in it is ever freed, because another thread may
-  /// hold a result of `getenv`.
+  /// move the program's environment while other threads may be reading it. The environment with these variables is
+  /// therefore a separate table, to which the program's own environment never refers. Nothing in that table is ever
+  /// freed, because another thread may hold a result of `getenv`.
   class InForce {
    public:
     explicit InForce(const StarpuVariables& variables);

@@ -179,8 +179,8 @@ const Engine* Guest::load() {
 }
 
 const Engine* Guest::running(std::unique_lock<std::mutex>& lock) {
-  // A worker must not wait for a start that may need it. Once the library is loaded, it knows which threads are
-  // workers.
+  // A worker must not wait for StarPU to start, because the start may need that worker. Once the library is loaded,
+  // `in_a_task` tells whether this thread is a worker.
   changed_.wait(lock, [&] { return state_ != State::Starting || loaded_ != nullptr; });
   if (state_ == State::Starting && loaded_->in_a_task()) return nullptr;
   changed_.wait(lock, [&] { return state_ != State::Starting; });

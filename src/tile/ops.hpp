@@ -162,7 +162,8 @@ class Ops : public ProductOps<Sink> {
     on_triangle(codelets::lauum(type_), A, nullptr, codelets::LauumArgs{work(sixth_of_cube(A)), stored});
   }
 
-  /// Finds the first zero on the diagonal of A. The tile is declared as an output, so that dependent tasks come later.
+  /// Finds the first zero on the diagonal of A. The tile is only read, but declared as an output, so that later tasks
+  /// that only read it also wait for this one.
   /// @param row    the row of A at which its diagonal begins
   /// @param first  the same row, counted in the whole matrix
   void find_zero(const Tile& A, Index row, Index first, codelets::InfoValue* info) {

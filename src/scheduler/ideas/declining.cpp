@@ -92,8 +92,8 @@ std::size_t count_held(const State& state, const Faster& faster, const Worker& w
 /// @param share  their rate, divided by that of the faster workers
 double caution(double share) { return std::max(1.0, 2 * (1 - std::sqrt(share))); }
 
-/// Whether another worker of the same kind has already reserved or popped a task of equal duration. When that task
-/// ends, the duration will be known.
+/// Whether another worker of the same kind has already reserved or popped a similar task (same codelet and size class),
+/// which is assumed to take equally long. When that task ends, the duration of this one will be known, too.
 bool is_being_measured(const State& state, const Worker& worker, const Task& task) {
   return std::ranges::any_of(state.kinds[static_cast<std::size_t>(worker.kind)], [&](const Worker* other) {
     const auto is_alike = [&](const auto& entry) { return DurationModel::are_alike(*entry.task, task); };

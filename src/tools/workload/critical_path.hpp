@@ -14,7 +14,8 @@
 #include "machine/cost_curve.hpp"
 
 /// The critical path of a factorization: its longest chain of dependent tasks. The chain consists of the factorizations
-/// of panels or diagonal tiles, which are measured, and of the updates between them, at the rate of a device.
+/// of panels or diagonal tiles and the updates between them. The factorizations are measured; the times of the updates
+/// are calculated from the rate of a device.
 namespace tessera::bench {
 
 /// Measures factorizations in a row, each applied to the result of the previous one, so the data stays on the device.

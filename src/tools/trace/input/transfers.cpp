@@ -48,8 +48,8 @@ class Uses {
   std::unordered_map<int, std::vector<Use>> by_tile_;
 };
 
-/// The reason of a transfer. StarPU copies results to the host with a fetch. It copies data that it wants to evict when
-/// the link is idle, or at once if a memory is full.
+/// The reason for a transfer. StarPU copies a result to the host by a fetch. It copies data that it is about to evict
+/// to the host, either in advance, while the link is idle, or at once if a memory is full.
 Transfer::Reason reason_of(const PajeTrace::Transfer& transfer, bool to_host) {
   if (to_host && (transfer.evicts || transfer.kind == "IF")) return Transfer::Reason::WriteBack;
   return transfer.kind == "F" ? Transfer::Reason::Fetch : Transfer::Reason::Prefetch;
