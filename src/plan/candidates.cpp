@@ -183,7 +183,7 @@ std::vector<Plan> panels_of_sum(const Machine& model, const detail::Machine& mac
                 rows = parts == 1 ? call.m : divide_up(divide_up(call.m, parts), 64) * 64;
     if (!may_be_in_panels(model, machine, call.type, rows, call.is_update())) continue;
     for (const Index width : widths_of_result(call.n, gpus))
-      for (const Index chunk : {chunks[0], chunks[1]}) {
+      for (const Index chunk : chunks) {
         const Index panels = divide_up(call.n, width), terms = divide_up(call.k, chunk),
                     own = std::min(call.n, divide_up(panels, gpus) * width);
         const double bytes = model.bytes(call.m + (shared ? call.n : own), call.k) + 2 * model.bytes(call.m, own);
