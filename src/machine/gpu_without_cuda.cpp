@@ -31,9 +31,7 @@ void copy_columns(void* /*to*/, std::size_t /*to_stride*/, const void* /*from*/,
 PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
 PinnedMemory::~PinnedMemory() = default;
 
-Allocation::Allocation(std::optional<int> /*device*/, std::size_t /*bytes*/) {
-  throw RuntimeError(without_cuda);
-}
+Allocation::Allocation(std::optional<int> /*device*/, std::size_t /*bytes*/) { throw RuntimeError(without_cuda); }
 Allocation::~Allocation() = default;
 
 }  // namespace tessera::gpu
