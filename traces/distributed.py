@@ -89,8 +89,9 @@ def table(rows):
 
 
 def bytes_table(results):
-    print("| grid | GPU memory [MiB] | N | b×c, d | case | received, model [MB] | loaded by a GPU | of which from peers | model |"
-          " even columns | loaded / model | without stealing |")
+    print("| grid | GPU memory [MiB] | N | b×c, d | case | received, model [MB] | loaded by a GPU [MB] |"
+          " of which from peers [MB] | model of loads [MB] | even columns [MB] | loaded / model of loads |"
+          " the same without stealing |")
     print("|" + "---|" * 12)
     for grid, memory, tiles, how in BYTES:
         row = results.row(grid, memory, tiles, how)

@@ -91,8 +91,8 @@ def rates_and_loads():
         table.append([t, g, f"({case})", f"{sum(loads):.0f}", f"{host + peers:.0f}", f"{(host + peers) / sum(loads):.2f}",
                       f"{host:.0f}", f"{100 * peers / (host + peers):.0f} %", f"{row['bytes_h2d'] / row['bytes_min_h2d']:.2f}"])
     paper.table("loads", "Tiles that the GPUs load, against the paper's model (simulated)",
-                ["tile", "GPUs", "case", "model", "ours", "ours / model", "ours, from the host", "from peers",
-                 "from the host / least"], table)
+                ["tile", "GPUs", "case", "model [tiles]", "ours [tiles]", "ours / model", "ours, from the host [tiles]",
+                 "ours, share from peers", "from the host / least"], table)
 
     busy = [[t, g, " ".join(f"{100 * b / row['median_s']:.1f}" for b in per_gpu(row, "busy"))] for (t, g), row in sorted(rows.items())]
     paper.table("busy", "Share of the time that each GPU computes [%] (simulated)", ["tile", "GPUs", "GPU 0, 1, …"], busy)
