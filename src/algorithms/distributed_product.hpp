@@ -3,27 +3,23 @@
 
 #include <algorithm>
 #include <iterator>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include <tessera/sched.h>
 #include <tessera/matrix.hpp>
 
-#include "common/of_type.hpp"
 #include "product_order.hpp"
 #include "products.hpp"
 #include "sinks/chunk_barrier.hpp"
 #include "sinks/submit.hpp"
-#include "sum.hpp"
 #include "tile/dealt_columns.hpp"
 #include "tile/ops.hpp"
 #include "tile/owners.hpp"
 #include "tile/process_blocks.hpp"
-#include "tile/views.hpp"
 
-/// A product distributed over many processes. Each process submits its own tasks, and handles only tiles of A and B
-/// that it owns or needs.
+/// A product distributed over many processes, in blocks of C and chunks of the sum, after Hérault et al. Each process
+/// submits its own tasks, and handles only tiles of A and B that it owns or needs.
 namespace tessera::algorithms {
 
 /// Tiles [begin, end).
@@ -71,21 +67,20 @@ class BlockOwners {
   TileRange rows_, columns_;
 };
 
-/// Tiles of A and B that this process owns or needs.
-class Inputs {
+/// The tiles of A and B that this process owns or needs for a chunk.
+class ChunkInputs {
  public:
-  explicit Inputs(sinks::Exchange& exchange) : exchange_(exchange) {}
+  explicit ChunkInputs(sinks::Exchange& exchange) : exchange_(exchange) {}
 
-  /// Adds a tile.
-  /// @param turn           its place in the order in which the tiles travel
+  /// Adds a tile that term k uses.
   /// @param is_read        whether this process reads it
   /// @param for_each_user  (visit): calls visit(rank) for each process that reads it
   template <typename ForEachUser>
-  void add(starpu_data_handle_t tile, Index turn, bool is_read, ForEachUser for_each_user) {
+  void add(starpu_data_handle_t tile, Index k, bool is_read, ForEachUser for_each_user) {
     const auto& processes = exchange_.processes();
     const int owner = processes.owner(tile), me = processes.rank();
     if (owner != me && !is_read) return;
-    tiles_.push_back({tile, turn, owner, {}});
+    tiles_.push_back({tile, k, owner, {}});
     if (owner != me) return;
     for_each_user([&](int user) {
       if (user != me) tiles_.back().to.push_back(user);
@@ -95,7 +90,7 @@ class Inputs {
   /// The first term for which this process owns a tile, or 0.
   Index first_own() const {
     const auto own = std::ranges::find(tiles_, exchange_.processes().rank(), &Tile::owner);
-    return own == tiles_.end() ? 0 : own->turn;
+    return own == tiles_.end() ? 0 : own->k;
   }
   std::vector<tile::Access> accesses() const {
     std::vector<tile::Access> all;
@@ -103,14 +98,12 @@ class Inputs {
       all.push_back({tile.handle, tile.owner == exchange_.processes().rank() ? STARPU_RW : STARPU_W});
     return all;
   }
-  /// Sends and receives the tiles in their order.
-  /// @param priority_of  (Index turn)
-  template <typename Priority>
-  void travel(Priority priority_of) {
+  /// Sends and receives the tiles, earlier terms first.
+  void travel(int priority) {
     const int me = exchange_.processes().rank();
-    std::ranges::stable_sort(tiles_, {}, &Tile::turn);
+    std::ranges::stable_sort(tiles_, {}, &Tile::k);
     for (const auto& tile : tiles_) {
-      const int its = priority_of(tile.turn);
+      const int its = priority - static_cast<int>(tile.k);
       if (tile.owner != me) exchange_.receive(tile.handle, its);
       for (const int to : tile.to) exchange_.send(tile.handle, to, its);
     }
@@ -122,7 +115,7 @@ class Inputs {
  private:
   struct Tile {
     starpu_data_handle_t handle;
-    Index turn;
+    Index k;
     int owner;
     std::vector<int> to;
   };
@@ -172,57 +165,7 @@ class PlannedBlock {
   std::vector<starpu_data_handle_t> handles_;
 };
 
-/// C ← α A B + β C for distributed matrices. All inputs are sent at the start, and each process computes its tiles of C
-/// in the order that a matrix of its own would have.
-/// @param plan  for the tiles of C that a process owns
-inline void accumulate_own(const detail::Session& session, const Plan& plan, const Product& product,
-                           const tile::Stored& C, const Number& beta) {
-  const auto& share = C.grid().share();
-  const auto own = tile::ResultView::of_process(session, plan.grid, C);
-  sinks::Submitter submitter(session, C);
-  const auto weight = [&](const tile::Tile& tile, Index tasks) {
-    return submitter.exchange().is_mine(tile.handle) ? tasks : 0;
-  };
-  const bool computes = own.mt() > 0 && own.nt() > 0;
-  const OwnTermsFirst term(std::max(share.p, share.q), plan.terms, [&](Index k) {
-    if (!computes) return Index{0};
-    return weight(product.A(own.row(0), k), own.mt()) + weight(product.B(k, own.column(0)), own.nt());
-  });
-  const auto in_c = [&](const Step& step) {
-    return Step{own.row(step.i), own.column(step.j), term(step.k), step.term, step.deferred};
-  };
-  const Sum sum(session.machine(), plan, own, {1, 1}, beta, false, true);
-
-  // Other processes compute in a similar order, so a tile is sent with the priority of the own task that first uses it.
-  std::unordered_map<starpu_data_handle_t, Index> first_use;
-  Index tasks = 0;
-  sum.for_each_step([&](const Step& step) {
-    const auto at = in_c(step);
-    first_use.try_emplace(product.A(at.i, at.k).handle, tasks);
-    first_use.try_emplace(product.B(at.k, at.j).handle, tasks);
-    tasks++;
-  });
-  const BlockOwners users(C, {0, C.mt()}, {0, C.nt()});
-  Inputs sent(submitter.exchange());
-  const auto add = [&](const tile::Tile& tile, Index k, auto for_each_user) {
-    const auto used = first_use.find(tile.handle);
-    sent.add(tile.handle, used != first_use.end() ? used->second : k * own.mt() * own.nt(), false, for_each_user);
-  };
-  for (Index k = 0; k < plan.terms; k++) {
-    for (Index i = 0; i < C.mt(); i++) add(product.A(i, k), k, [&](auto visit) { users.for_each_of_row(i, visit); });
-    for (Index j = 0; j < C.nt(); j++) add(product.B(k, j), k, [&](auto visit) { users.for_each_of_column(j, visit); });
-  }
-  const double flops = flops_of_multiply_add(C.type()) * static_cast<double>(plan.tile.m) *
-                       static_cast<double>(plan.tile.n) * static_cast<double>(plan.tile.k);
-  sent.travel([&](Index turn) { return submitter.priority_after(turn, flops); });
-
-  tile::Ops<sinks::Submitter> to(session.machine(), submitter, C.type());
-  accumulate(to, sum, [&](auto& ops, const Step& step, const Number& factor, const tile::Tile& tile) {
-    product(ops, in_c(step), factor, tile);
-  });
-}
-
-/// C ← α A B + β C for distributed matrices, in blocks of C and chunks of the sum, after Hérault et al.
+/// C ← α A B + β C for distributed matrices.
 /// @param gpus        the grid of GPUs of a process; with one row, each GPU computes whole columns where there are
 ///                    enough
 /// @param product     its terms
@@ -249,7 +192,7 @@ inline void accumulate_in_chunks(const detail::Session& session, const tile::Pro
       const PlannedBlock planned(session, C, my_tiles);
       for (Index k0 = 0; k0 < terms; k0 += blocks.chunk) {
         const auto chunk = part(k0, blocks.chunk, terms);
-        Inputs a(submitter.exchange()), b(submitter.exchange());
+        ChunkInputs a(submitter.exchange()), b(submitter.exchange());
         for (Index k = chunk.begin; k < chunk.end; k++) {
           for (Index i = i0; i < std::min(i0 + rows, C.mt()); i++)
             a.add(product.A(i, k).handle, k - k0, block.in_my_row(i) && !my_columns.empty(),
@@ -263,9 +206,8 @@ inline void accumulate_in_chunks(const detail::Session& session, const tile::Pro
         for (const auto& [inputs, come] : {std::pair{&a, a_comes}, {&b, b_comes}})
           if (come) std::ranges::copy(inputs->accesses(), std::back_inserter(new_inputs));
         barrier.begin(std::move(new_inputs));
-        const auto priority_of = [&](Index term) { return submitter.priority() - static_cast<int>(term); };
-        a.travel(priority_of);
-        b.travel(priority_of);
+        a.travel(submitter.priority());
+        b.travel(submitter.priority());
         // Terms are added in the order in which their tiles arrive. At the start nothing has arrived, so each process
         // begins with a term that is sent first and whose tiles of B it owns.
         const Index sent_first = i0 == 0 && j0 == 0 && k0 == 0 ? std::min<Index>(share.p, chunk.end) : 0,

@@ -31,25 +31,6 @@ struct Step {
   bool deferred;  ///< whether the sum starts from zero and β C is added at its end
 };
 
-/// The order in which a process takes the terms of its sums. At the start nothing has arrived from others, so in each
-/// group of as many terms as there are rows or columns of processes, it begins with the term of which it owns most.
-class OwnTermsFirst {
- public:
-  /// @param owned  (Index k): how much this process owns of the tiles of term k
-  template <typename Owned>
-  OwnTermsFirst(Index group, Index terms, Owned owned) : group_(std::min(group, terms)), terms_(terms) {
-    for (Index k = 1; k < group_; k++)
-      if (owned(k) > owned(turn_)) turn_ = k;
-  }
-  Index operator()(Index s) const {
-    const Index first = s / group_ * group_, count = std::min(group_, terms_ - first);
-    return first + (s - first + turn_) % count;
-  }
-
- private:
-  Index group_, terms_, turn_ = 0;
-};
-
 /// A block size, a multiple of `gpus`, that cuts `tiles` into blocks of about equal size. Use it for tiles that cannot
 /// be distributed evenly: GPUs that run out of work would find too few tiles to steal in a small last block.
 inline Index even_blocks(Index tiles, Index block, int gpus) {

@@ -48,8 +48,6 @@ class Neighbours {
   Neighbours(const Neighbours&) = delete;
   Neighbours& operator=(const Neighbours&) = delete;
 
-  /// Whether tiles are read from the GPUs of the other processes of the node.
-  bool read_gpus() const noexcept { return peers_ != nullptr; }
   /// Whether a tile to or from a process is read from memory. Both processes get the same answer.
   bool carry(starpu_data_handle_t tile, int rank) const;
 

@@ -171,22 +171,18 @@ void Network::free_communicators() {
 
 void Network::agree_on_model(const NodePart& on_node) {
   const auto& machine = session_->machine();
-  enum { Gpus, GpuMemory, HostMemory, Beside, Reads, Count };
+  enum { Gpus, GpuMemory, HostMemory, Beside, Count };
 #ifdef STARPU_SIMGRID
   const double host = std::numeric_limits<double>::infinity();  // simulated tiles have no memory
-  const bool reads_gpus = false;
 #else
-  const bool reads_gpus = on_node.parts == size_ && neighbours_->read_gpus();
   const double host = free_memory();
 #endif
   const double mine[Count] = {static_cast<double>(machine.gpu_count()), machine.gpu_memory, host / on_node.parts,
-                              machine.has_cuda() && gpu::factorizes_beside_products() ? 1.0 : 0.0,
-                              reads_gpus ? 1.0 : 0.0};
+                              machine.has_cuda() && gpu::factorizes_beside_products() ? 1.0 : 0.0};
   double least[Count] = {};
   MPI_Allreduce(mine, least, Count, MPI_DOUBLE, MPI_MIN, comm_of_values_);
   model_.gpus = static_cast<int>(least[Gpus]), model_.gpu_memory = least[GpuMemory];
   model_.factorizes_beside_products = least[Beside] > 0;
-  model_.reads_gpus = least[Reads] > 0;
   model_.host_memory = std::isfinite(least[HostMemory]) ? least[HostMemory] : 0;
 }
 

@@ -46,11 +46,6 @@ void unroll_product(const Session& session, const algorithms::Plan& plan, std::o
   auto blocks = process_blocks(P, Q, result);
   // A tile that serves both as a tile of A and as a tile of B cannot be released chunk by chunk.
   blocks.holds_back = blocks.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
-  if (!blocks.cuts) {
-    auto of_process = plan;
-    if (share.p * share.q > 1) of_process.for_cores = 0;
-    return algorithms::accumulate_own(session, of_process, add, result, beta);
-  }
   const int gpus = session.machine().gpu_count();
   algorithms::accumulate_in_chunks(
       session, blocks,

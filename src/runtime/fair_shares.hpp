@@ -6,8 +6,6 @@
 #include <limits>
 #include <mutex>
 
-#include <tessera/types.hpp>
-
 /// Task priorities by which concurrent calls share the devices, by start-time fair queueing.
 namespace tessera::detail {
 
@@ -27,12 +25,11 @@ class FairShares {
     /// The priority of the call's next task. Priorities decrease from task to task.
     int next(double flops) noexcept {
       const int priority = priority_at(next_);
-      next_ += units(flops);
+      next_ += std::max<std::int64_t>(1, static_cast<std::int64_t>(flops / flops_of_unit));
       return priority;
     }
-    /// The priority that `next` will return after further tasks with the given flops.
-    int after(Index tasks, double flops) const noexcept { return priority_at(next_ + tasks * units(flops)); }
-    int now() const noexcept { return after(0, 0); }
+    /// The priority that `next` will return.
+    int now() const noexcept { return priority_at(next_); }
     /// @param priority  the priority of a task of this call that has run
     void has_run(int priority) noexcept { all_.reach(-std::int64_t{priority}); }
 
@@ -51,9 +48,6 @@ class FairShares {
   /// The unit of virtual time [flops]. A task advances the time by at least one unit. With this size, the priorities
   /// suffice for hours of several busy GPUs.
   static constexpr double flops_of_unit = 1e9;
-  static std::int64_t units(double flops) noexcept {
-    return std::max<std::int64_t>(1, static_cast<std::int64_t>(flops / flops_of_unit));
-  }
   static constexpr std::int64_t last = std::numeric_limits<int>::max();
 
   static int priority_at(std::int64_t time) noexcept { return static_cast<int>(-std::min(time, last)); }

@@ -104,8 +104,6 @@ class Submitter {
   Exchange& exchange() noexcept { return *exchange_; }
   /// The priority of the next task.
   int priority() const noexcept { return call_->share().now(); }
-  /// The priority of a task that follows further tasks with the given flops.
-  int priority_after(Index tasks, double flops) const noexcept { return call_->share().after(tasks, flops); }
 
   /// Starts a chunk: all tasks submitted from now on belong to it.
   void begin_chunk();

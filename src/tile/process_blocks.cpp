@@ -163,11 +163,6 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
   const bool all_fit =
       static_cast<double>(terms) * copies(static_cast<double>(rows), static_cast<double>(columns)) <= for_copies;
   blocks.holds_back = wanted.holds_back.value_or(!all_fit || wanted.chunk > 0 || wanted.ahead > 0);
-  // The order of a product of one process needs half of the inputs for the first quarter of the arithmetic. It suits
-  // processes whose inputs are there or arrive fast.
-  const bool has_sizes = wanted.rows > 0 || wanted.columns > 0 || wanted.chunk > 0 || wanted.ahead > 0;
-  const bool fast = processes.p * processes.q == 1 || processes.reads_gpus;
-  blocks.cuts = blocks.holds_back || has_sizes || !fast;
   // The number of terms whose copies fit a process: those of the current chunk, and of the look-ahead.
   const double copied = for_copies / std::max(copies(b, c), 1.0),
                on_host = blocks.holds_back ? copied / static_cast<double>(blocks.ahead + 1) : limit(0);

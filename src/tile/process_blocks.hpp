@@ -16,7 +16,6 @@ struct ProcessModel {
   int gpus = 0;                             ///< of each process; 0: the CPU cores compute
   double gpu_memory = 0;                    ///< of each GPU, for tiles; 0: no GPU, or no known limit
   double host_memory = 0;                   ///< that each process may take; 0: no known limit
-  bool reads_gpus = false;                  ///< whether each can read tiles from the GPUs of all others
   bool factorizes_beside_products = false;  ///< whether the GPUs do
 };
 
@@ -32,9 +31,8 @@ struct WantedBlocks {
   std::optional<bool> holds_back = {};
 };
 
-/// How a product is cut, unless each process computes its part like a product of its own. Blocks of C are computed down
-/// one column of blocks after another. Within a block, chunks of the sum follow each other. If inputs are not held
-/// back, all are sent at the start, and stay.
+/// How a product is cut. Blocks of C are computed down one column of blocks after another. Within a block, chunks of
+/// the sum follow each other. If inputs are not held back, all are sent at the start, and stay.
 struct ProcessBlocks {
   Index rows = 1, columns = 1;  ///< b×c: tiles per process in a block
   Index chunk = 1;              ///< d: terms computed together
@@ -42,7 +40,6 @@ struct ProcessBlocks {
   Index down = 1, across = 1;   ///< X×Y: number of blocks of C
   Index chunks = 1;             ///< Z: number of chunks per block
   bool holds_back = false;      ///< whether inputs wait until they are less than ℓ + 1 chunks ahead
-  bool cuts = true;             ///< false: each process computes its part like a product of its own
   bool whole = true;            ///< true: the paper's case c1, all of C stays on the GPUs; false: c2
 
   Index count() const noexcept { return down * across * chunks; }

@@ -83,9 +83,6 @@ struct Share {
     return ranks ? (*ranks)[static_cast<std::size_t>(place)] : place;
   }
   bool is_mine(Index i, Index j) const noexcept { return row_of(i) == row && column_of(j) == column; }
-  /// The distance from row i of tiles, or column j, to the first one with tiles of this process.
-  Index first_own_row(Index i) const noexcept { return (row - row_of(i) + p) % p; }
-  Index first_own_column(Index j) const noexcept { return (column - column_of(j) + q) % q; }
   /// The number of tile rows before row i that contain tiles of this process.
   Index rows_before(Index i) const noexcept { return count_before(i, p, (row - first_row + p) % p); }
   Index columns_before(Index j) const noexcept { return count_before(j, q, (column - first_column + q) % q); }

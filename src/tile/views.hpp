@@ -102,34 +102,19 @@ class ResultView {
   /// @param C           as stored
   /// @param keeps_rest  whether diagonal tiles must keep their elements outside the triangle
   ResultView(const Stored& C, Region region, Owners owners, bool keeps_rest)
-      : C_(C), rows_{0, 1, C.mt()}, columns_{0, 1, C.nt()}, region_(region), owners_(std::move(owners)),
-        keeps_rest_(keeps_rest) {}
+      : C_(C), region_(region), owners_(std::move(owners)), keeps_rest_(keeps_rest) {}
   /// The view of a registered matrix.
   ResultView(const detail::Session& session, tile::OwnerGrid gpus, const Stored& C, Region region)
       : ResultView(C, region, tile::owners(session, gpus, C, region), !C.grid().copies_only_a_triangle()) {
   }  // such copies skip these elements
-  /// The tiles of a distributed matrix that this process owns, numbered without gaps.
-  static ResultView of_process(const detail::Session& session, OwnerGrid gpus, const Stored& C) {
-    const auto& share = C.grid().share();
-    const Index i = share.first_own_row(C.first_row()), j = share.first_own_column(C.first_column());
-    ResultView own(C, Part::All, {}, true);
-    own.rows_ = {i, share.p, count(i, C.mt(), share.p)}, own.columns_ = {j, share.q, count(j, C.nt(), share.q)};
-    if (session.machine().has_owners())
-      own.owners_ = {
-          gpus, own.mt(), own.nt(), Part::All, (C.first_row() + i) / share.p, (C.first_column() + j) / share.q};
-    return own;
-  }
 
-  Index mt() const noexcept { return rows_.count; }
-  Index nt() const noexcept { return columns_.count; }
-  /// The tile row and column of the matrix that correspond to tile row i and column j of this view.
-  Index row(Index i) const noexcept { return rows_.first + i * rows_.distance; }
-  Index column(Index j) const noexcept { return columns_.first + j * columns_.distance; }
+  Index mt() const noexcept { return C_.mt(); }
+  Index nt() const noexcept { return C_.nt(); }
   const Region& region() const noexcept { return region_; }
   bool has_memory() const noexcept { return C_.has_memory(); }  ///< see Stored
   const Owners& owners() const noexcept { return owners_; }
   Tile operator()(Index i, Index j) const {
-    Tile tile = tile_of(C_, row(i), column(j), owners_.of(i, j));
+    Tile tile = tile_of(C_, i, j, owners_.of(i, j));
     if (region_.on_diagonal(i, j)) tile.part = region_.part;
     tile.diagonal = region_.first_row(j, C_.nb());
     tile.keeps_rest = keeps_rest_ && !detail::unwritten::may_contain(tile.handle);
@@ -137,16 +122,7 @@ class ResultView {
   }
 
  private:
-  /// Every `distance`-th row or column of tiles.
-  struct Every {
-    Index first, distance, count;
-  };
-  static Index count(Index first, Index end, Index distance) {
-    return first < end ? divide_up(end - first, distance) : 0;
-  }
-
   Stored C_;
-  Every rows_, columns_;
   Region region_;
   Owners owners_;
   bool keeps_rest_;

@@ -194,18 +194,6 @@ TEST(ProductOrder, BeginsWithTermsOfTheOwnProcess) {  // processes in a row, of 
     }
 }
 
-TEST(ProductOrder, TakesOwnTermsFirst) {
-  const auto order = [](Index group, Index terms, auto owned) {
-    const algorithms::OwnTermsFirst term(group, terms, owned);
-    std::vector<Index> all;
-    for (Index s = 0; s < terms; s++) all.push_back(term(s));
-    return all;
-  };
-  EXPECT_EQ(order(2, 5, [](Index k) { return k % 2; }), (std::vector<Index>{1, 0, 3, 2, 4}));
-  EXPECT_EQ(order(3, 4, [](Index k) { return k == 2 ? 5 : 4; }), (std::vector<Index>{2, 0, 1, 3}));
-  EXPECT_EQ(order(4, 2, [](Index) { return 1; }), (std::vector<Index>{0, 1}));
-}
-
 TEST(ProductOrder, GrowsAllTilesOfABlockTogether) {
   constexpr Index mt = 3, nt = 2, kt = 5;
   const auto steps = product_order(mt, nt, Part::All, kt, {}, {});

@@ -83,15 +83,6 @@ TEST(ProcessBlocks,
   EXPECT_FALSE(choose_process_blocks(processes, product, {.holds_back = false}).holds_back);
 }
 
-TEST(ProcessBlocks, AreNotUsedIfInputsAreThereOrArriveFast) {
-  ProcessModel one, many{.p = 2, .q = 3}, fast{.p = 2, .q = 3, .reads_gpus = true};
-  EXPECT_FALSE(choose_process_blocks(one, product).cuts);
-  EXPECT_TRUE(choose_process_blocks(many, product).cuts);
-  EXPECT_FALSE(choose_process_blocks(fast, product).cuts);
-  EXPECT_TRUE(choose_process_blocks(fast, product, {.rows = 2}).cuts);
-  EXPECT_TRUE(choose_process_blocks(one, product, {.holds_back = true}).cuts);
-}
-
 TEST(ProcessBlocks, LookAsFarAheadAsThereAreRowsOrColumnsOfProcesses) {
   ProcessModel processes{.p = 2, .q = 5, .gpus = 1, .gpu_memory = 26, .host_memory = 0};
   constexpr TiledProduct small{8, 20, 12, 1, 1, 1};  // 4×4 tiles of C for each process; a term takes 8

@@ -110,8 +110,6 @@ void print_distributed(const std::vector<PlannedDistributedProduct>& plans) {
     fmt::print("  blocks of C       b x c = {}x{} tiles a process, {}x{} of them ({})\n", blocks.rows, blocks.columns,
                blocks.down, blocks.across, blocks.whole ? "c1: all of C at once" : "c2: one block after another");
     fmt::print("  chunks            d = {} terms, {} in each block\n", blocks.chunk, blocks.chunks);
-    if (!blocks.cuts)
-      fmt::print("                    not used: each process computes its part like a product of its own\n");
     if (blocks.holds_back)
       fmt::print("  look-ahead        l = {} chunk{}\n", blocks.ahead, blocks.ahead == 1 ? "" : "s");
     else fmt::print("  look-ahead        none: the copies of all inputs fit into the memory of the host\n");

@@ -16,8 +16,8 @@ class Gemm final : public ProblemOf<T> {
  public:
   Gemm(const Grid& grid, Index n, Index tile, const detail::ProcessControl& control)
       : ProblemOf<T>(grid, n, tile), cut_(chosen(control.blocks)) {
-    const auto& [rows, columns, chunk, ahead, holds_back] = control.blocks;
-    grid.control({holds_back, rows, columns, chunk, ahead, control.by_columns});
+    const auto& blocks = cut_.blocks;
+    grid.control({blocks.holds_back, blocks.rows, blocks.columns, blocks.chunk, blocks.ahead, control.by_columns});
   }
   void fill() override {
     for (auto [matrix, seed] : {std::pair{&A_, 1U}, {&B_, 2U}, {&C_, 3U}})
@@ -37,7 +37,7 @@ class Gemm final : public ProblemOf<T> {
   }
   double model_bytes() const override { return cut_.loads.received; }
   double flops() const override { return this->cube(); }
-  std::optional<Problem::Cut> cut() const override { return cut_.blocks.cuts ? std::optional(cut_) : std::nullopt; }
+  std::optional<Problem::Cut> cut() const override { return cut_; }
 
  private:
   Problem::Cut chosen(const tile::WantedBlocks& wanted) const {
