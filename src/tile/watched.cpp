@@ -148,14 +148,14 @@ void Watch::sell_all(Store& all, Removed& removed) {
 /// @return  false if the memory is not watched, or must not be
 bool Watch::take(Store& all, Removed& removed, Seen& seen) {
   const auto whole = pages(seen.memory);
-  const auto written = pages_->take_written(whole);
-  if (!written || is_pinned(written)) {
-    remove_parts(all, removed, memory_of(whole));
-    return false;
-  }
   std::uintptr_t bytes = 0;
-  for (const auto& range : *written) bytes += range.end - range.begin;
   try {
+    const auto written = pages_->take_written(whole);
+    if (!written || is_pinned(written)) {
+      remove_parts(all, removed, memory_of(whole));
+      return false;
+    }
+    for (const auto& range : *written) bytes += range.end - range.begin;
     renew_all(all, removed, *written, nullptr);
   } catch (...) {  // the pages no longer count as written, but their tiles are old
     remove_parts(all, removed, memory_of(whole));
@@ -186,7 +186,10 @@ bool Watch::look_at_input(Store& all, Removed& removed, const Kept& memory) {
   const auto now = sample(memory);
   seen.unchanged = now == seen.sample ? seen.unchanged + 1 : 0;
   seen.sample = now;
-  return seen.unchanged >= seen.price && buy(all, removed, seen) && take(all, removed, seen);
+  if (seen.unchanged < seen.price || !buy(all, removed, seen)) return false;
+  if (take(all, removed, seen)) return true;
+  sell(all, removed, seen);  // pinned before it was watched: what devices write would leave no trace
+  return false;
 }
 
 /// @return  whether the result may stay in kept tiles
@@ -198,7 +201,7 @@ bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory) {
   const auto price = seen.price;
   const bool is_known = take(all, removed, seen);
   seen.losses = 0;  // the call writes it, not the program
-  if (!is_known) {  // the program has mapped it anew
+  if (!is_known) {  // the program has mapped it anew, or pinned a part
     if (pages_->watch(whole) && !is_pinned(pages_->present(whole))) return true;
     sell(all, removed, seen);
     seen.price = price;
@@ -240,8 +243,9 @@ void Watch::end(Store& all, Removed& removed, const Ready& ready, bool failed) {
     // result again.
     constexpr std::uintptr_t step = std::uintptr_t{2} << 20;
     const auto whole = pages(memory);
-    if (failed || is_pinned(whole, step) || !pages_->count_as(false, whole))
-      remove_parts(all, removed, memory_of(whole));
+    if (failed || !pages_->count_as(false, whole)) remove_parts(all, removed, memory_of(whole));
+    // Checked after the pages are marked, so that a page that is pinned from now on counts as written.
+    else if (is_pinned(whole, step)) sell(all, removed, *place);
     // What the call has written is in its own tiles. Other parts may have bytes on the same pages.
     else renew(all, removed, memory_of(whole), ready.result.get());
   }

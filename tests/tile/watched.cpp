@@ -437,6 +437,26 @@ TEST_F(Watched, PinnedPartsAreSeen) {
     }
 }
 
+/// A GPU writes a part that the program has pinned before the first call.
+TEST_F(Watched, PartsPinnedFromTheStartAreSeen) {
+  if (!detail::session()->machine().has_cuda()) GTEST_SKIP() << "no CUDA";
+  constexpr std::size_t part = 4 * page;
+  const gpu::Allocation device(0, part);
+  fill(B_.data(), 5);
+  for (const std::size_t bytes : {room, huge_page}) {
+    const Mapped A(bytes);
+    fill(A.data(), 4);
+    const gpu::PinnedMemory pinned(A.at(page), part);
+    for (int call = 0; call < 4; call++) multiply_right(A.data(), B_.data(), C_.data(), "before");
+    for (int write = 1; write < 4; write++) {
+      const std::vector<double> sent(part / sizeof value, value * write);
+      gpu::copy_columns(device.data(), part, sent.data(), part, part, 1);
+      gpu::copy_columns(A.at(page), part, device.data(), part, part, 1);
+      multiply_right(A.data(), B_.data(), C_.data(), "after");
+    }
+  }
+}
+
 /// io_uring may write memory whose pages it holds, without the page tables.
 TEST_F(Watched, NothingIsKeptWhilePagesArePinned) {
   fill(A_.data(), 1), fill(B_.data(), 2);
