@@ -24,9 +24,8 @@
 /// - the type of the elements (s, d, c or z) and the extents, which identify a call
 /// - flops() and bytes() of its operands
 /// - task(plan): the products of a task
-/// - estimate(model, plan, copies): rough time [s], which only decides which candidates are rehearsed first; 0: that of
-/// the
-///   fewest operations first
+/// - estimate(model, plan, copies): rough time [s], which only decides which candidates are rehearsed first; 0: those
+///   with the fewest operations first
 /// - write(machine, plan, graph)
 namespace tessera::plan {
 
@@ -248,7 +247,9 @@ struct Triangular {
     const Index steps = std::max<Index>(0, static_cast<Index>(each) / step);
     if (steps == 0) return {};
     const Index tiles = tile::divide_up(steps * step, widest);
-    return {model.sharing_cores * tiles, steps / tiles * step};
+    const Index extent = steps / tiles * step;
+    if (extent == 0) return {};  // tiles narrower than a step
+    return {model.sharing_cores * tiles, extent};
   }
 
  private:

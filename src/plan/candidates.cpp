@@ -89,7 +89,7 @@ bool may_be_in_panels(const Machine& model, const detail::Machine& machine, char
          static_cast<Index>(model.element_size) * rows % alignment == 0;
 }
 
-/// Adds plans in square tiles.
+/// Plans in square tiles.
 template <typename Call>
 std::vector<Plan> in_squares(const Machine& model, const detail::Machine& machine, const Call& call) {
   std::vector<Plan> plans;
@@ -112,12 +112,14 @@ bool panel_fits(const Machine& model, Index rows, Index width) {
   return (model.memory <= 0 || panels * model.bytes(rows, width) <= model.memory) && rows <= most_elements / width;
 }
 
-/// Adds plans in panels.
+/// Plans in panels, in narrower ones than asked for if none of those fits.
 /// @param widths  from large to small
 /// @param height  (width): rows of a tile
 template <typename Call, typename Height>
 std::vector<Plan> in_panels(const Machine& model, const detail::Machine& machine, const Call& call,
-                            const std::vector<Index>& widths, Height height) {
+                            std::vector<Index> widths, Height height) {
+  while (machine.tile == 0 && widths.back() > 1 && !panel_fits(model, call.m, widths.back()))
+    widths.push_back(widths.back() / 2);
   std::vector<Plan> plans;
   for (const int gpus : numbers_of_gpus(machine, machine.gpu_count()))
     for (const Index width : widths) {
@@ -231,12 +233,13 @@ std::vector<Index> chunks_of(const Machine& model, const detail::Machine& machin
 /// because the stored columns of its tiles are as long as the tile is wide. Slim tiles have slow kernels.
 bool is_shape(const detail::Machine& machine, const Sums& call, Index rows, Index columns) {
   if (machine.tile > 0) return rows == columns;
+  constexpr Index slimmest = 4;
   if (machine.gpu_count() == 0) {
     constexpr Index most_of_worker = 8;  // tiles
+    if ((rows > slimmest * columns && columns < call.n) || (columns > slimmest * rows && rows < call.m)) return false;
     const Index tiles = divide_up(call.m, rows) * divide_up(call.n, columns);
     return (!call.is_triangle() || rows == columns) && tiles <= 2 * most_of_worker * machine.cpu_workers;
   }
-  constexpr Index slimmest = 4;
   if (rows > slimmest * columns || columns > slimmest * rows) return false;
   return columns <= rows || (!call.is_triangle() && call.op_b != Op::NoTrans) || call.what == SumOf::SymmetricRight;
 }

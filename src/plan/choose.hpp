@@ -116,10 +116,11 @@ class Search {
   /// The number of operations that may be rehearsed in all.
   double allowed() const {
     const double seconds = limit_ == never ? candidates_.front().bound : best_.seconds;
-    return std::max(planning_least, planning_share * seconds) / rehearsal_of_operation;
+    return std::min(std::max(planning_least, planning_share * seconds) / rehearsal_of_operation, most_rehearsed);
   }
   bool has_time(const Candidate& candidate) const {
-    return candidate.operations <= (limit_ == never ? std::max(allowed(), always_rehearsed) : allowed() - spent_);
+    const double most = limit_ == never ? std::max(allowed(), always_rehearsed) : allowed();
+    return candidate.operations <= most - spent_;
   }
 
   void write(const Plan& plan) {

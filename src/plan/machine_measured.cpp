@@ -114,16 +114,21 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
     const double known = runs ? rate(from, to) : 0;
     return known > 0 ? known : otherwise;
   };
+  const auto latency_or_0 = [](unsigned from, unsigned to) {
+    const double known = latency(from, to);
+    return known > 0 ? known : 0;
+  };
   for (std::size_t i = 0; i < nodes.size(); i++) {
     const unsigned node = nodes[i];
     auto gpu = measured_gpu(machine, rates, machine.is_opencl(static_cast<int>(i)), model.flops_per_multiply_add);
     gpu.in_rate = rate_or(rates.link, STARPU_MAIN_RAM, node), gpu.out_rate = rate_or(rates.link, node, STARPU_MAIN_RAM);
-    if (runs) gpu.latency = latency(STARPU_MAIN_RAM, node);
+    if (runs) gpu.latency = latency_or_0(STARPU_MAIN_RAM, node);
     model.gpus.push_back(gpu);
     auto& row = model.peers.emplace_back();
     for (const unsigned other : nodes) {
       const double to_peer = node == other ? 0 : rate_or(0, node, other);
-      row.push_back({to_peer, to_peer > 0 ? latency(node, other) : 0, to_peer < unmeasured.own_link * gpu.in_rate});
+      row.push_back(
+          {to_peer, to_peer > 0 ? latency_or_0(node, other) : 0, to_peer < unmeasured.own_link * gpu.in_rate});
     }
   }
   const double links = std::accumulate(model.gpus.begin(), model.gpus.end(), 0.0,
@@ -145,12 +150,13 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
 
 const Machine& model_of(const detail::Machine& machine, char type) {
   static std::mutex mutex;
-  using Key = std::tuple<char, std::vector<int>, double, int, std::size_t, bool>;
+  using Key = std::tuple<char, std::vector<int>, int, double, int, std::size_t, bool>;
   static auto& models = *new std::map<Key, Machine>;  // keeps the models of earlier sessions, too
   const auto& rates = detail::machine_rates(machine, type);
   const std::lock_guard lock(mutex);
-  const auto [found, is_new] = models.try_emplace({type, machine.gpus, machine.gpu_memory, machine.cpu_workers,
-                                                   machine.sharing_cores.size(), rates.operations.empty()});
+  const auto [found, is_new] =
+      models.try_emplace({type, machine.gpus, machine.cuda_gpus, machine.gpu_memory, machine.cpu_workers,
+                          machine.sharing_cores.size(), rates.operations.empty()});
   if (is_new) found->second = measured(machine, rates, type);
   return found->second;
 }

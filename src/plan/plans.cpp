@@ -2,6 +2,7 @@
 #include "plans.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -51,14 +52,18 @@ Memory<Call>& memory() {
   return all;
 }
 
-/// Rehearses the candidates. Without owners, the policy decides where tasks run; they are rehearsed as if all GPUs
-/// owned tiles.
+/// Rehearses the candidates. Without owners, the policy decides where tasks run, on all GPUs; they are rehearsed as if
+/// GPUs owned tiles, and panels, whose order of copies needs owners, are left out.
 template <typename Call>
 Plan rehearsed(const plan::Machine& model, detail::Machine machine, const Call& call) {
+  const bool owned = machine.has_owners() || machine.gpu_count() == 0;
   if (machine.gpu_count() == 0) machine.placement = Placement::Scheduler;
-  else if (!machine.has_owners()) machine.placement = Placement::Owner;
+  else if (!owned) machine.placement = Placement::Owner;
+  auto plans = candidates(model, machine, call);
+  const auto suits = [&](const Plan& plan) { return plan.gpus == machine.gpu_count() && !plan.panels.exist(); };
+  if (!owned && std::ranges::any_of(plans, suits)) std::erase_if(plans, std::not_fn(suits));
   Search<Call> search(model, machine, call);
-  for (auto& plan : candidates(model, machine, call)) search.add(std::move(plan));
+  for (auto& plan : plans) search.add(std::move(plan));
   if (machine.considered != nullptr) search.explain(*machine.considered);
   return search.best();
 }

@@ -56,6 +56,8 @@ inline constexpr double rehearsal_of_operation = 0.5e-6;
 inline constexpr double rehearsal_itself = 10;
 /// So many operations are rehearsed even if the time of the call is short.
 inline constexpr double always_rehearsed = 2000;
+/// No more operations are rehearsed even if the call takes minutes: the graph of each takes about 100 bytes of memory.
+inline constexpr double most_rehearsed = 1e6;
 
 /// The fraction of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest
 /// is for workspace, and for tiles from other GPUs.
