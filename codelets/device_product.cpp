@@ -56,6 +56,7 @@ bool compute_product(const blas::Call& c, int gpu) {
                    to_int(c.ldc));
   });
   const auto ended = cudaStreamSynchronize(caller.stream);
+  if (status == CUBLAS_STATUS_ALLOC_FAILED && ended == cudaSuccess) return false;
   require(status == CUBLAS_STATUS_SUCCESS, cublasGetStatusString(status));
   require(ended == cudaSuccess, cudaGetErrorString(ended));
   return true;

@@ -110,6 +110,7 @@ bool compute_without_tasks(Session& session, const Machine& machine, const blas:
       sinks::Dump::active() != nullptr || float_mode::current() != float_mode::usual)
     return false;
   const auto running = begin_unless_exiting(session.calls());
+  const OneWithoutTasks beside_tasks;
   if (!gpu::compute_product(call, machine.gpus[static_cast<std::size_t>(machine.operands)])) return false;
   count_submitted();
   return true;
@@ -120,7 +121,7 @@ void compute_of_type(const blas::Call& call) {
   const bool reads = blas::reads_inputs(call) && (call.k > 0 || !blas::has(call.shape(), blas::Member::k));
   if (call.rows() == 0 || call.n == 0 || (!reads && Factors<T>(call).beta == T(1))) return;
   const auto session = session_to_wait(call.name());
-  const kept::InCall looks_for_kept_tiles(session, blas::matrices(call), Factors<T>(call).beta != T{});
+  const kept::InCall looks_for_kept_tiles(session, blas::matrices(call), blas::reads_result(call));
   const auto& machine = machine_for(*session, {call.C, reads ? call.A : nullptr, reads ? call.B : nullptr});
   const bool on_gpu = reads && machine.operands >= 0;
   if (on_gpu && machine.gpu_count() == 1 && compute_without_tasks(*session, machine, call)) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <utility>
@@ -13,6 +14,15 @@ namespace tessera::detail {
 
 /// Counts a tile task.
 void count_submitted();
+
+/// The products that threads compute without tasks at the moment, for those who wait for the end of all work.
+inline std::atomic<int> products_without_tasks = 0;
+struct OneWithoutTasks {
+  OneWithoutTasks() { products_without_tasks++; }
+  ~OneWithoutTasks() { products_without_tasks--; }
+  OneWithoutTasks(const OneWithoutTasks&) = delete;
+  OneWithoutTasks& operator=(const OneWithoutTasks&) = delete;
+};
 
 /// Bytes that StarPU has moved since the process began, by source and target memory node.
 using BytesByLink = std::map<std::pair<int, int>, std::uint64_t>;

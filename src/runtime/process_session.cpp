@@ -20,6 +20,7 @@
 #include "calls.hpp"
 #include "codelets/one_thread.hpp"
 #include "common/exit_gate.hpp"
+#include "counters.hpp"
 #include "machine/machine_rates.hpp"
 #include "options.hpp"
 #include "session.hpp"
@@ -98,9 +99,10 @@ bool calls_have_ended(Session& session) {
   using namespace std::chrono_literals;
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds longest_pause = 500ms, longest_task = 5s;
-  int left = starpu_task_nsubmitted();
+  const auto running = [] { return starpu_task_nsubmitted() + products_without_tasks; };
+  int left = running();
   for (auto changed = Clock::now(); !calls.all_have_ended(); std::this_thread::sleep_for(1ms)) {
-    const int now = starpu_task_nsubmitted();
+    const int now = running();
     if (std::exchange(left, now) != now) changed = Clock::now();
     else if (Clock::now() - changed > (now == 0 ? longest_pause : longest_task)) return false;
   }
