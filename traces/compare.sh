@@ -88,18 +88,18 @@ times = collections.defaultdict(lambda: collections.defaultdict(list))
 for r in map(json.loads, sys.stdin):
     times[r["platform"], r["tile"], r["routine"], r["cpus"] > 0][r["policy"]].append(r["median_s"])
 def ratio(cell):
-    ours = cell.pop("tessera")
-    return min(map(min, cell.values())) / (sum(ours) / len(ours))
-ratios = {key: ratio(cell) for key, cell in times.items()}
+    ours = cell.pop("tessera", None)
+    return min(map(min, cell.values())) / (sum(ours) / len(ours)) if ours and cell else None
+ratios = {key: value for key, cell in times.items() if (value := ratio(cell)) is not None}
 routines = list(dict.fromkeys(key[2] for key in ratios))
 print("| machine, tile |", " | ".join(routines), "|\n|---" + "|---" * len(routines) + "|")
 for machine, tile in dict.fromkeys(key[:2] for key in ratios):
-    cells = (", ".join("%.2f" % ratios[machine, tile, routine, cpus] for cpus in (False, True)) for routine in routines)
+    cells = (", ".join("%.2f" % ratios.get((machine, tile, routine, cpus), math.nan) for cpus in (False, True)) for routine in routines)
     print(f"| {machine}, {tile} |", " | ".join(cells), "|")
 for tile in dict.fromkeys(key[1] for key in ratios):
     for cpus in (False, True):
         some = [value for key, value in ratios.items() if key[1] == tile and key[3] == cpus]
-        print("\nTiles of %d, %s CPU workers: geometric mean %.3f, least %.2f, more than 2 %% behind in %d of %d." % (
+        if some: print("\nTiles of %d, %s CPU workers: geometric mean %.3f, least %.2f, more than 2 %% behind in %d of %d." % (
               tile, "with" if cpus else "without", math.exp(sum(map(math.log, some)) / len(some)), min(some),
               sum(value < 0.98 for value in some), len(some)))
 '

@@ -88,10 +88,17 @@ std::string text_of(const detail::Share& share) {
   return text;
 }
 
-/// Memory that GPUs can copy from directly.
-std::shared_ptr<void> pinned_memory(std::size_t bytes) {
-  const auto pages = std::make_shared<detail::PinnedPages>(static_cast<Index>(bytes), 1);
-  return {pages, pages->data()};
+/// Memory that the GPUs of the session can copy from directly.
+std::shared_ptr<void> memory_for(const detail::Session& session, std::size_t bytes) {
+  if (bytes == 0) return {};
+  if (session.machine().has_cuda()) {
+    const auto pages = std::make_shared<detail::PinnedPages>(static_cast<Index>(bytes), 1);
+    return {pages, pages->data()};
+  }
+  void* memory = nullptr;
+  if (starpu_malloc_flags(&memory, bytes, STARPU_MALLOC_PINNED) != 0)
+    throw RuntimeError("no memory for a distributed matrix: " + std::to_string(bytes) + " bytes");
+  return {memory, [bytes](void* data) { starpu_free_flags(data, bytes, STARPU_MALLOC_PINNED); }};
 }
 
 template <Scalar T>
@@ -127,7 +134,7 @@ Matrix<T> in_library_memory(const Grid& grid, const std::shared_ptr<detail::Netw
   require_extent(x, 4);
   auto share = share_of(grid, network);
   const Index rows = local_rows(share, x), columns = local_columns(share, x);
-  share.memory = pinned_memory(static_cast<std::size_t>(rows * columns) * sizeof(T));
+  share.memory = memory_for(*network->session(), static_cast<std::size_t>(rows * columns) * sizeof(T));
   auto* const data = static_cast<T*>(share.memory.get());
   return make_tiles<T>(*network, data, x, std::max<Index>(1, rows), std::move(share));
 }

@@ -63,7 +63,8 @@ double product_seconds(char type, const std::vector<int>& devices, int n, double
 
 bool factorizes_beside_products() {
   const auto& machine = described_machine();
-  return machine.gpu_count() > 0 && machine.kind_of(0).panels && machine.kind_of(0).panels->beside;
+  return machine.gpu_count() > 0 && machine.kind_of(0).panels && machine.kind_of(0).panels->beside &&
+         machine.panel_rate == 0;  // otherwise cores factorize panels
 }
 
 double panel_rate_of_cores() { return described_machine().panel_rate; }

@@ -35,7 +35,7 @@ std::vector<ProcessGrid> grids_of(const Options& options) {
   for (const auto& [p, q] : grids)
     if (Index{p} * q != processes)
       throw BadArgument(
-          fmt::format("{}, line 11 and 12: P = {} and Q = {} need {} processes, but {} are started: mpirun -n {}",
+          fmt::format("{}, lines 11 and 12: P = {} and Q = {} need {} processes, but {} are started: mpirun -n {}",
                       options.file, p, q, Index{p} * q, processes, Index{p} * q));
   return grids;
 }
