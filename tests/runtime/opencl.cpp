@@ -56,6 +56,7 @@ TEST(OpenCl, DevicesAreUsedAndDescribed) {
 }
 
 TEST(OpenCl, BuffersOfTheProgramAreRefused) {
+  const Runtime runtime(alone());
   constexpr Index n = 4;
   cl_platform_id platform = nullptr;
   ASSERT_EQ(clGetPlatformIDs(1, &platform, nullptr), CL_SUCCESS);

@@ -85,7 +85,7 @@ TEST(Hpl, RefusesWhatItCannotSolve) {
   const auto many = run_hpl(scratch.path(), sample_input);
   EXPECT_EQ(many.status, 2);
   EXPECT_THAT(many.err, AnyOf(HasSubstr("start it without mpirun or srun"),  // without MPI
-                              HasSubstr("line 11, P: 2 is not possible")));
+                              HasSubstr("P = 2 and Q = 2 need 4 processes, but 2 are started")));
 }
 
 }  // namespace
