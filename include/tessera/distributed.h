@@ -3,8 +3,8 @@
 #define TESSERA_DISTRIBUTED_H
 
 /** @file
- * Routines on the arrays of ScaLAPACK, for C and Fortran: the argument lists, and the names without `tessera_`, are
- * those of ScaLAPACK. Link `tessera_mpi` beside a ScaLAPACK.
+ * Routines on the arrays of ScaLAPACK, for C and Fortran. The argument lists, and the names without `tessera_`, are
+ * those of ScaLAPACK. Link `tessera_mpi` in addition to a ScaLAPACK.
  *
  * | name, with s, d, c or z for p | |
  * |---|---|
@@ -16,23 +16,24 @@
  * | tessera_pppotrf_ | a triangle of A <- its Cholesky factor |
  * | tessera_ppgetrf_ | A <- L U by partial pivoting; `ipiv` is distributed like the rows of A |
  * | tessera_ppgetrs_ | B <- op(A)^-1 B with the factors and pivots of A |
- * | tessera_ppgesv_ | both; B stays if `info` is not 0 |
+ * | tessera_ppgesv_ | both, as one call; B is unchanged if `info` is not 0 |
  *
- * `info` is that of the part of A, as in LAPACK. Complex numbers go by address, as pairs of floats or doubles.
+ * `info` counts within the submatrix of A, as in LAPACK. Complex numbers are passed by address, as pairs of floats or
+ * doubles.
  *
- * All processes of the BLACS grid call them. They return when the results of this process are in its memory. If all
- * operands have the same square blocks, and the parts begin and end where blocks do, one block is one tile, in place.
- * Otherwise, and if the blocks are short and many, the operands are copied to tiles that suit the devices, and the
- * result is copied back. LU copies A to panels unless the grid has one row. All operands are on the same grid. As in
- * ScaLAPACK, a call that breaks a rule ends all processes with a message. A later context may have the same processes
- * in another grid, or all of them and more. MPI must have been initialized with MPI_THREAD_MULTIPLE, before the BLACS.
- * StarPU runs from the first call to MPI_Finalize. */
+ * All processes of the BLACS grid must make the call, which returns when the results of the calling process are in its
+ * memory. All operands are on the same grid. If they have the same square blocks, and the submatrices begin and end at
+ * the edges of blocks, each block is used in place as a tile. Otherwise, or if there are many small blocks, the
+ * operands are copied to tiles that suit the devices, and the result is copied back. LU copies A to panels unless the
+ * grid has one row. As in ScaLAPACK, a call that breaks a rule ends all processes with a message. A later context may
+ * have the same processes in another grid, or these and additional ones. MPI must have been initialized with
+ * MPI_THREAD_MULTIPLE, before the BLACS. StarPU runs from the first call until MPI_Finalize. */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/** The routines that exist in all types. @param p  the letter of the type in names; T: its numbers, void if complex */
+/** The routines that exist in all types. @param p  the letter of the type in names; T: its C type, void if complex */
 #define TESSERA_SCALAPACK(p, T)                                                                                      \
   void tessera_p##p##gemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,         \
                            const T* alpha, const T* a, const int* ia, const int* ja, const int* desca, const T* b,   \
@@ -55,13 +56,13 @@ extern "C" {
                             const int* descb, int* info);                                                            \
   void tessera_p##p##gesv_(const int* n, const int* nrhs, T* a, const int* ia, const int* ja, const int* desca,      \
                            int* ipiv, T* b, const int* ib, const int* jb, const int* descb, int* info);
-/** Those with a symmetric or Hermitian matrix. @param name  symm or hemm */
+/** The routines with a symmetric or Hermitian matrix. @param name  symm or hemm */
 #define TESSERA_SCALAPACK_SYMM(p, name, T)                                                                          \
   void tessera_p##p##name##_(const char* side, const char* uplo, const int* m, const int* n, const T* alpha,        \
                              const T* a, const int* ia, const int* ja, const int* desca, const T* b, const int* ib, \
                              const int* jb, const int* descb, const T* beta, T* c, const int* ic, const int* jc,    \
                              const int* descc);
-/** Those of rank k. @param name  syrk or herk; Factor: the numbers of alpha and beta */
+/** The rank-k updates. @param name  syrk or herk; Factor: the type of alpha and beta */
 #define TESSERA_SCALAPACK_SYRK(p, name, T, Factor)                                                                 \
   void tessera_p##p##name##_(const char* uplo, const char* trans, const int* n, const int* k, const Factor* alpha, \
                              const T* a, const int* ia, const int* ja, const int* desca, const Factor* beta, T* c, \

@@ -35,17 +35,17 @@ class Network;
 struct GridAccess;
 }  // namespace detail
 
-/// How `gemm` limits what travels. C is computed in blocks, and each block in chunks of the sum. Either inputs travel
-/// as soon as they are ready, and stay until the end of the call; or they are held back, after Hérault et al. (2019):
-/// the inputs of chunk i travel when all processes have computed chunk i - `look_ahead` - 1. Besides its own tiles, a
-/// process thus holds the inputs of `look_ahead` + 1 chunks. Sizes are in tiles; 0: chosen from the memory of GPUs and
-/// processes.
+/// How `gemm` limits the copies of inputs in other processes. C is computed in blocks, and each block in chunks of the
+/// sum. By default, inputs are sent as soon as they are ready, and the copies stay until the end of the call. They can
+/// also be held back, as in Hérault et al. (2019): the inputs of chunk i are sent when all processes have computed
+/// chunk i - `look_ahead` - 1, so a process never holds copies for more than `look_ahead` + 1 chunks. Sizes are in
+/// tiles; 0: chosen from the memory of GPUs and processes.
 struct ProductControl {
   /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, or if `chunk` or
   /// `look_ahead` is set
   std::optional<bool> holds_back = {};
   Index block_rows = 0;         ///< rows of tiles of a block of C that each process has
-  Index block_columns = 0;      ///< columns of tiles of it
+  Index block_columns = 0;      ///< columns of tiles of such a block
   Index chunk = 0;              ///< terms of a chunk
   Index look_ahead = 0;         ///< chunks
   bool gpus_by_columns = true;  ///< whether a GPU computes whole columns of tiles; false: GPUs form a grid
@@ -203,7 +203,7 @@ void trsm(Side side, Uplo uplo, Op op_a, Diag diag, std::type_identity_t<T> alph
 /// @}
 
 /// @{
-/// The routines of <tessera/lapack.hpp>, with the same rules. All processes call them, and `Info::wait`.
+/// The routines of <tessera/lapack.hpp>, with the same rules. All processes call the routines and `Info::wait`.
 template <Scalar T>
 Info potrf(Uplo uplo, const DistributedMatrix<T>& A);
 template <Scalar T>
@@ -216,9 +216,9 @@ void getrs_nopiv(Op op, const DistributedMatrix<T>& A, const DistributedMatrix<T
 
 /// @{
 /// LU with partial pivoting. It works in place if each process has whole panels: A is on a grid with one row, or has
-/// one row of tiles, and is cut as <tessera/lapack.hpp> says. Otherwise `getrf` waits for A, copies it to panels dealt
-/// to all processes, waits for the factors and copies them back. `getrs` does so with B, and then needs square tiles
-/// of A. All processes get all pivots; `Pivots::wait` is not collective.
+/// one row of tiles, and is cut as <tessera/lapack.hpp> says. Otherwise `getrf` waits for A, copies it to panels that
+/// are distributed over all processes, waits for the factors and copies them back. `getrs` does the same with B, and
+/// then needs square tiles of A. All processes get all pivots; `Pivots::wait` is not collective.
 template <Scalar T>
 Pivoted getrf(const DistributedMatrix<T>& A);
 template <Scalar T>

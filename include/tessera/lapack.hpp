@@ -9,10 +9,10 @@
 #include <tessera/matrix.hpp>
 
 /// @file
-/// Factorizations, solves and inverses, with the names and argument orders of LAPACK. Routines on a `Matrix` submit
-/// tasks and return, like those of <tessera/blas3.hpp>. Routines on pointers wait, like those of <tessera/blas.hpp>.
-/// The rules of these headers for errors, layouts, leading dimensions, triangles and threads also hold here. Below, "on
-/// matrices" and "on pointers" stand for these two forms.
+/// Factorizations, solves and inverses, with the names and argument orders of LAPACK. Routines on a `Matrix` (below,
+/// "on matrices") submit tasks and return, like those of <tessera/blas3.hpp>. Routines on pointers wait, like those of
+/// <tessera/blas.hpp>. The rules of these headers for errors, layouts, leading dimensions, triangles and threads also
+/// hold here.
 ///
 /// A matrix that cannot be factorized, or has no inverse, is not an error; `info` reports it. Routines on pointers
 /// return `info`. Routines on matrices return an object whose value is known when the tasks have run.
@@ -109,7 +109,7 @@ class Growth {
 /// Replaces A by L and U with A = L U, without pivoting: L unit lower trapezoidal, U upper trapezoidal.
 ///
 /// Use this only for matrices that need no pivots: matrices that are diagonally dominant by rows or by columns, and
-/// matrices whose Hermitian part is positive definite and not much smaller than the rest. It is unsafe for all others:
+/// matrices whose Hermitian part is positive definite and not much smaller than the rest. Other matrices are unsafe:
 /// a nonsingular matrix may have no factors, and after a small pivot the factors may have no correct digit although
 /// `info` is 0. The backward error is about growth · n · u, where u is the unit roundoff. A growth above 10³ in single,
 /// or 10¹⁰ in double precision, leaves few correct digits: such a matrix needs `getrf`.

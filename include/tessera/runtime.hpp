@@ -26,17 +26,20 @@ class Session;
 /// Who decides which worker computes a tile.
 enum class Placement {
   Automatic,  ///< Home when there are GPUs, Scheduler when there are none; see RuntimeOptions::policy
-  Home,       ///< each tile of the result has a home: one GPU, known at submission. The policy `tessera` keeps the
-              ///< tile there unless another GPU runs out of work. CPU workers compute no tile
-  Owner,      ///< each tile of the result belongs to one GPU, under any policy; CPU workers compute no tile
+  Home,       ///< each tile of the result has a home, one GPU, which is chosen at submission. The policy `tessera`
+              ///< keeps the tile there unless another GPU runs out of work. Two or more CPU workers compute a part of
+              ///< some calls
+  Owner,      ///< each tile of the result belongs to one GPU, under any policy. CPU workers take part as with Home if
+              ///< the policy is `tessera`, and otherwise compute no tile
   Scheduler,  ///< the scheduling policy chooses freely among CPU and GPU workers
 };
 
 /// Options for starting a Runtime. A field that is not set takes the value of its environment variable, or else the
 /// default. docs/environment.md has the details.
 struct RuntimeOptions {
-  int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores,
-                                               ///< but 1 where every tile belongs to a GPU
+  int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores; with GPUs and
+                                               ///< placement Home or Owner, the cores that drive no GPU if they help,
+                                               ///< else 1
   int gpus = -1;                               ///< GPUs; TESSERA_DEVICES=N; default: all. 0: no OpenCL device either
   std::string policy;                          ///< scheduling policy: tessera, one of StarPU's, or one of the library
                                                ///< that STARPU_SCHED_LIB names; TESSERA_POLICY, then STARPU_SCHED;
@@ -66,8 +69,8 @@ struct RuntimeOptions {
   int node_part = 0;
   int node_parts = 1;  ///< processes on the node
 
-  /// CPU workers if neither `cpus` nor TESSERA_CPUS is given and tiles do not belong to GPUs; -1: one per core. A
-  /// `Grid` sets this, because its thread that polls the network needs a core, too.
+  /// CPU workers if neither `cpus` nor TESSERA_CPUS is set and tiles do not belong to GPUs; -1: one per core. A `Grid`
+  /// sets this, to leave a core to the thread that polls the network.
   int cpus_without_gpus = -1;
 
   /// GPUs that CUDA drives; TESSERA_DEVICES=cuda=N. 0: none. Default: all, or none if `opencl` asks for devices.
@@ -97,8 +100,9 @@ struct LinkTraffic {
 using PolicyStatistics = tessera_sched_counts;
 
 /// Counts since the Runtime started or `reset_statistics` was called. The bytes are StarPU's own counts, which StarPU
-/// sets to zero whenever they are read. If a program also reads them, it sees only bytes since Tessera last read them.
-/// With GPUs and `RuntimeOptions::progress`, Tessera also reads them during calls, and StarPU may then miss a tile.
+/// sets to zero whenever they are read. A program that also reads them sees only the bytes since Tessera's last
+/// reading. With GPUs and `RuntimeOptions::progress`, Tessera also reads them during calls, and StarPU may then miss a
+/// tile.
 struct Statistics {
   double seconds = 0;                      ///< the time covered; simulated seconds in a simulation
   std::uint64_t tasks = 0;                 ///< tasks submitted by Tessera
@@ -148,8 +152,8 @@ class Runtime {
 /// only for the calls of one thread.
 ///
 /// Tasks that other threads submit later do not prolong the wait, with one exception: if the program has submitted
-/// StarPU tasks of its own since the last wait, or runs another policy than `tessera`, the wait ends only when StarPU
-/// has no task at all, because StarPU counts all tasks together.
+/// StarPU tasks of its own since the last wait, or the policy is not `tessera`, the wait ends only when StarPU has no
+/// task at all, because StarPU counts all tasks together.
 ///
 /// @throws RuntimeError if a tile operation has failed since the last such wait and the failure has not been reported
 ///         by a routine on pointers or a wait for the matrix or its `Submissions`; or within a StarPU task

@@ -44,8 +44,8 @@ void tessera_sched_suggest_home(starpu_data_handle_t tile, int worker);
  * @param planned  0: removes the mark; any other value: sets it */
 void tessera_sched_plan_result(starpu_data_handle_t tile, int planned);
 
-/** Lets the policy prefetch this tile of a ready task while the task waits until another of its tiles has been copied
- * to a peer. Without this call, all tiles that the task reads are prefetched together when that wait is over.
+/** Lets the policy prefetch this tile for a task that still waits until another of its tiles has arrived at a peer.
+ * Without this call, all tiles that the task reads are prefetched together when that wait is over.
  *
  * Call this at any time between registration and unregistration of the tile. It uses `starpu_data_set_sched_data`. The
  * program may invalidate or partition the tile at any time.

@@ -17,8 +17,8 @@ class Scope;
 ///     tessera::trsm<double>(...);
 ///     mine.wait();  // does not wait for tasks of other threads
 ///
-/// If several objects exist on a thread, all of them collect its tasks. They do not collect the tasks of routines on
-/// pointers, which wait and report failures themselves, or the program's own StarPU tasks.
+/// If several objects exist on a thread, all of them collect its tasks. They collect neither the tasks of routines on
+/// pointers, which wait and report failures themselves, nor the program's own StarPU tasks.
 ///
 /// The thread that made the object must destroy it. Destroying it does not wait: the tasks continue, and a wait for the
 /// matrices reports their failures.

@@ -49,7 +49,7 @@ tessera_status tessera_finalize(void);
  *  wait, unless the program submits StarPU tasks of its own: see `wait` in <tessera/runtime.hpp>. */
 tessera_status tessera_wait(void);
 
-/** Waits for the work queued so far on a CUDA stream, for which calls on memory of GPUs do not wait.
+/** Waits for the work queued so far on a CUDA stream. Calls on memory of GPUs wait only for the legacy default stream.
  *  @param stream  a cudaStream_t or CUstream */
 tessera_status tessera_after(void* stream);
 
@@ -67,8 +67,8 @@ tessera_status tessera_host_register(void* data, int64_t bytes);
  *  @param data  the pointer that was passed to `tessera_host_register` */
 tessera_status tessera_host_unregister(void* data);
 
-/** Keeps a matrix. From now on, its tiles stay on the GPUs after a call of the level-3 BLAS on pointers, where later
- *  calls find them. The caller must call `tessera_changed` or `tessera_changed_part` after anything except Tessera has
+/** Keeps a matrix: from now on, after a call of the level-3 BLAS on pointers, its tiles stay on the GPUs for later
+ *  calls. The caller must call `tessera_changed` or `tessera_changed_part` after anything except Tessera has
  *  written the memory, and `tessera_forget` before the memory is freed. <tessera/keep.hpp> has the details.
  *  @param type  's', 'd', 'c' or 'z'
  *  @param A     column-major, in host memory; a row-major matrix is the transpose of a column-major one
@@ -444,9 +444,9 @@ tessera_status tessera_zungqr(tessera_layout layout, int64_t m, int64_t n, int64
 /**@}*/
 
 /**@{*/
-/** Replaces B by X, where op(A) has full rank: the X for which op(A) X - B has the smallest norm, or if there are
- * several solutions, the smallest one. Replaces A (m x n) by its QR factors, or if m < n by its LQ factors. B has
- * max(m, n) rows.
+/** Replaces B by X, which minimizes the norm of each column of op(A) X - B, where op(A) has full rank. If there are
+ * several solutions, X is the one with the smallest norm. Replaces A (m x n) by its QR factors, or if m < n by its LQ
+ * factors. B has max(m, n) rows.
  *  @param op    not TESSERA_TRANS for complex matrices
  *  @param info  set to 0, or to the first i for which the triangular factor has a zero at (i, i); B is then undefined
  */

@@ -94,7 +94,7 @@ void require_devices(const RuntimeOptions& options, Index gpus, const std::strin
 
 void require_placement(Placement placement, const std::string& policy) {
   if (placement == Placement::Home && policy != our_policy)
-    throw option_error("placement", "is home, which only the policy tessera knows, not " + policy);
+    throw option_error("placement", "is home, which only the policy tessera supports, not " + policy);
 }
 
 void require_possible(const RuntimeOptions& options, const Machine& running) {

@@ -27,7 +27,7 @@ class PolicyLibrary {
       : file_(std::move(file)), handle_(dlopen(file_.c_str(), RTLD_NOW | RTLD_LOCAL), dlclose) {
     if (!handle_) refuse(std::string("which cannot be loaded: ") + dlerror());
     find_ = function<Find>("starpu_get_sched_lib_policy");
-    if (find_ == nullptr) refuse("which is no library of policies: it has no starpu_get_sched_lib_policy");
+    if (find_ == nullptr) refuse("which is not a policy library: it has no starpu_get_sched_lib_policy");
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
@@ -121,7 +121,7 @@ std::string first_policy_of_library() {
   std::error_code error;
   const auto own = policy_file(our_policy);
   if (library->has(our_policy) && !std::filesystem::equivalent(library->file(), own, error))
-    library->refuse("whose policy '" + std::string(our_policy) + "' would not run, but that of " + own +
+    library->refuse("whose policy '" + std::string(our_policy) + "' would be ignored in favor of that of " + own +
                     ": give it another name");
   return names.front();
 }

@@ -80,8 +80,8 @@ fs::path free_folder(const fs::path& wanted) {
   for (int i = 2; ours.contains(folder); i++) folder = fs::absolute(wanted).concat("-" + std::to_string(i));
   std::error_code error;
   fs::create_directories(folder, error);
-  if (error) refuse(folder, "where no folder can be made: " + error.message());
-  if (holds_a_trace(folder)) refuse(folder, "which holds a trace already: remove that, or name another folder");
+  if (error) refuse(folder, "where no folder can be created: " + error.message());
+  if (holds_a_trace(folder)) refuse(folder, "which already contains a trace: remove it, or name another folder");
   return folder;
 }
 

@@ -317,7 +317,7 @@ void keep(const arguments::StoredMatrix& A) {
   for (const auto& other : all.matrices) {
     if (other == matrix) return;
     if (overlap(other.memory(), matrix.memory()))
-      throw ArgumentError("keep", 1, "A", "shares memory with another matrix that is kept");
+      throw ArgumentError("keep", 1, "A", "shares memory with another kept matrix");
   }
   remove_parts(all, removed, matrix.memory());  // if it was watched, its pages will no longer be looked at
   all.matrices.push_back(matrix);
@@ -327,7 +327,7 @@ void keep(const arguments::StoredMatrix& A) {
 /// The kept matrix that begins at A. @throws ArgumentError if there is none
 std::vector<Kept>::iterator find(Store& all, const char* routine, const void* A) {
   const auto found = std::ranges::find(all.matrices, static_cast<const std::byte*>(A), &Kept::data);
-  if (found == all.matrices.end()) throw ArgumentError(routine, 1, "A", "is not where a matrix begins that is kept");
+  if (found == all.matrices.end()) throw ArgumentError(routine, 1, "A", "is not the start of a kept matrix");
   return found;
 }
 

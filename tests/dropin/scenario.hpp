@@ -109,7 +109,7 @@ class Folder {
  public:
   Folder() {
     auto name = (std::filesystem::temp_directory_path() / "tessera-dropin-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name);
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be created: " + name);
     path_ = name;
   }
   ~Folder() {

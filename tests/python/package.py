@@ -607,7 +607,7 @@ class Kept(Case):
                 self.near(tessera.gemm(A, B, C), A @ B)
             for x in (A, B, C):
                 tessera.forget(x)
-            with self.assertRaisesRegex(tessera.ArgumentError, "^forget: a is not where a matrix begins that is kept"):
+            with self.assertRaisesRegex(tessera.ArgumentError, "^forget: a is not the start of a kept matrix"):
                 tessera.forget(A)
 
     def test_outputs_that_are_copied_back(self):

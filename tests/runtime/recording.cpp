@@ -24,7 +24,7 @@ class Recording : public ::testing::Test {
  protected:
   Recording() {
     auto name = (fs::temp_directory_path() / "tessera-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be made: " + name);
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no folder can be created: " + name);
     scratch_ = name;
   }
   ~Recording() override { fs::remove_all(scratch_); }
@@ -95,10 +95,10 @@ TEST_F(Recording, LeavesOutPauses) {
 
 TEST_F(Recording, IsRefusedWhereItCouldNotBeKept) {
   expect_refused("/proc", "trace", "nothing can be written");
-  expect_refused("/dev/null/run", "trace", "no folder can be made");
+  expect_refused("/dev/null/run", "trace", "no folder can be created");
   fs::create_directory(scratch_ / "old");
   std::ofstream(scratch_ / "old" / "prof_file_somebody_0") << "a trace";
-  expect_refused(scratch_ / "old", "trace", "holds a trace already");
+  expect_refused(scratch_ / "old", "trace", "already contains a trace");
   for (const char* size : {"0", "-1", "many", "64 MB"}) {
     const Environment environment{{"STARPU_TRACE_BUFFER_SIZE", size}};
     expect_refused(scratch_ / "new", "STARPU_TRACE_BUFFER_SIZE", "at least 1");

@@ -108,7 +108,7 @@ TEST(RuntimeOptions, LibraryOfPoliciesThatCannotBeUsedIsRefused) {
       expect_no_start(options, "STARPU_SCHED_LIB", part);
   }
   const Environment environment{{"STARPU_SCHED_LIB", "libc.so.6"}};
-  expect_no_start(options, "STARPU_SCHED_LIB", "no library of policies");
+  expect_no_start(options, "STARPU_SCHED_LIB", "not a policy library");
 }
 
 TEST(RuntimeEnvironment, StarpusOwnPolicyVariableIsUsedLast) {

@@ -43,7 +43,7 @@ const Option& option_named(std::string_view name, std::string_view word) {
   std::string names;
   for (const auto& option : known)
     names += (names.empty() ? "" : ", ") + std::string(option.name) + (option.most > 0 ? "=N" : "");
-  refuse(word, "which is no option of the policy; there are " + names);
+  refuse(word, "which is not an option of the policy; its options are " + names);
 }
 
 Locality locality_named(std::string_view word) {
@@ -86,7 +86,7 @@ Options options_from_environment() {
   for (const auto part : std::views::split(detail::environment("TESSERA_SCHED"), ',')) {
     const std::string_view word(part.begin(), part.end());
     if (const auto name = set(options, word); !named.insert(name).second)
-      refuse(word, "but " + std::string(name) + " may be given once only");
+      refuse(word, "but " + std::string(name) + " may be given only once");
   }
   return options;
 }

@@ -84,7 +84,7 @@ void measure_host_copies(const Options& options, Progress& progress) {
     json.write({{"copying_threads", threads}, {"gb_per_s", threads / seconds}, {"busy", busy}});
   }
   print(fmt::format(
-      "\nThreads that nearly reach the best rate: {}. Most threads that copy: {} with one GPU, {} with four.\n",
+      "\nThreads that nearly reach the best rate: {}. At most {} threads copy with one GPU, and {} with four.\n",
       detail::fewest_copying_threads(curve), detail::most_copying_threads(1), detail::most_copying_threads(4)));
   constexpr std::uint32_t count = 200000;
   print(

@@ -31,8 +31,8 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
        {add_list(
             app, "--against", typed.against,
             "cublas, cublasxt, cusolver or openblas: other libraries to measure. cublas computes on one GPU, and needs "
-            "--memory device or managed. cusolver computes factorizations and inverses on one GPU, and with cuSOLVERMg "
-            "potrf and getrf on several, in the fastest of some block sizes")
+            "--memory device or managed. cusolver computes factorizations and inverses on one GPU. On several, "
+            "cuSOLVERMg computes potrf and getrf, in the fastest of several block sizes")
             ->type_name("NAME"),
         add_list(app, "--xt-block", options.xt_blocks,
                  "block sizes tried with cuBLAS-XT; the fastest is reported (2048,4096,8192)")
@@ -154,7 +154,7 @@ void settle_memory(Options& options, bool has_cuda, const std::string& because) 
   const auto memory = options.memory.value_or(has_cuda ? Memory::Pinned : Memory::Pageable);
   const auto refuse = [&](const std::string& why) { throw BadArgument("--memory", name_of(memory), why); };
   if (memory != Memory::Pageable && memory != Memory::Spread && !has_cuda)
-    refuse("needs a GPU that CUDA drives, but none is used" + because);
+    refuse("needs a CUDA GPU, but none is used" + because);
   if (memory == Memory::Device &&
       (options.against_openblas || std::ranges::find(options.gpus, 0) != options.gpus.end()))
     refuse("cannot be accessed by OpenBLAS or by cores alone");

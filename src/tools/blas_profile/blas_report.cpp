@@ -56,7 +56,7 @@ void print_processes(Out out, const Log& log) {
       continue;
     }
     if (is_all_foreign(p)) {
-      fmt::format_to(out, "{} (process {}), of which no call reached Tessera\n", p.program, p.id);
+      fmt::format_to(out, "{} (process {}): no call reached Tessera\n", p.program, p.id);
     } else {
       fmt::format_to(out, "{} (process {}), {} s from its first BLAS call to its end\n", p.program, p.id,
                      significant(p.seconds, 3));

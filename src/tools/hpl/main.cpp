@@ -50,7 +50,7 @@ double bytes(Index n) { return 8 * static_cast<double>(n) * (static_cast<double>
 
 void require_memory(Index n, const bench::Machine& machine) {
   if (bytes(n) > machine.free_memory)
-    throw BadArgument(fmt::format("N = {} needs {:.1f} GB of host memory, of which {:.1f} GB are free", n,
+    throw BadArgument(fmt::format("N = {} needs {:.1f} GB of host memory, but only {:.1f} GB are free", n,
                                   bytes(n) * 1e-9, machine.free_memory * 1e-9));
 }
 
@@ -65,7 +65,7 @@ void resolve(Options& options, const bench::Machine& machine) {
   if (gpus < 0) gpus = found;
   if (gpus == 0 && options.runtime.cpus == 0) throw BadArgument("--cpus", "0", "leaves no device" + because);
   if (options.pinned.value_or(false) && !machine.has_cuda())
-    throw BadArgument("--memory", "pinned", "needs a GPU that CUDA drives, but there is none" + because);
+    throw BadArgument("--memory", "pinned", "needs a CUDA GPU, but there is none" + because);
 }
 
 std::string describe(const bench::Machine& machine, int gpus) {

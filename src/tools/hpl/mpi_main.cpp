@@ -128,8 +128,7 @@ int run(int argc, char** argv) {
   if (grid.rank() == 0) {
     output.emplace(open_output(input));
     report.emplace(output->get(), input.threshold);
-    report->begin(input, fmt::format("{} processes, of which this has {} GPUs", grid.q(), gpu_count()),
-                  ignored_variants);
+    report->begin(input, fmt::format("{} processes; this one has {} GPUs", grid.q(), gpu_count()), ignored_variants);
   }
   for (const auto& [p, q] : grids)
     for (const Index n : input.sizes)

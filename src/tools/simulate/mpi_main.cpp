@@ -131,7 +131,7 @@ int run(int argc, char** argv) {
       throw BadArgument(std::string("--platform: ") + error.what());
     }
   }();
-  if (!machine.network) throw BadArgument("--platform", options->platform, "has no field network");
+  if (!machine.network) throw BadArgument("--platform", options->platform, "has no field 'network'");
   const int processes = processes_of(*options, *machine.network);
   const TemporaryFolder folder("tessera-simulate-mpi");
   simulation::write_starpu_files(machine, folder.path(), host);

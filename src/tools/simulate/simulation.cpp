@@ -112,8 +112,8 @@ std::string why_too_large(const Run& run, const tile::TileExtents& tile) {
   const double needed = tasks * bytes_of_task, free = detail::free_memory();
   if (needed <= free) return "";
   return fmt::format(
-      "{} of order {} in tiles of {} is about {:.2g} tasks, which need {:.1f} GB of memory, of which {:.1f} GB "
-      "are free; larger tiles (--tile) need less",
+      "{} of order {} in tiles of {} is about {:.2g} tasks, which need {:.1f} GB of memory, but only {:.1f} GB "
+      "are free; use larger tiles (--tile)",
       run.routine->name(), std::max({run.problem.m, run.problem.n, run.problem.k}), tile.n, tasks, needed * 1e-9,
       free * 1e-9);
 }

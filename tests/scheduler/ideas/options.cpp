@@ -74,13 +74,13 @@ const Wrong wrong_words[] = {{"slots=0", "must be slots=N with a number from 1 t
                              {"locality=on", "must be locality=time, locality=hits or locality=off"},
                              {"-locality=hits", "must be locality=time, locality=hits or locality=off"},
                              {"-steal=off", "must be steal or -steal"},
-                             {"stealing", "no option of the policy"},
-                             {"STEAL", "no option of the policy"},
-                             {"-write_back", "no option of the policy"},
-                             {" -steal", "no option of the policy"},
-                             {"=8", "no option of the policy"},
-                             {"+-steal", "no option of the policy"},
-                             {"-", "no option of the policy"}};
+                             {"stealing", "not an option of the policy"},
+                             {"STEAL", "not an option of the policy"},
+                             {"-write_back", "not an option of the policy"},
+                             {" -steal", "not an option of the policy"},
+                             {"=8", "not an option of the policy"},
+                             {"+-steal", "not an option of the policy"},
+                             {"-", "not an option of the policy"}};
 
 TEST(Options, ThatAreWrongAreNamedWithWhatIsAllowed) {
   for (const auto& wrong : wrong_words)
@@ -98,10 +98,10 @@ TEST(Options, OfUnknownNamesNameTheKnownOnes) {
 }
 
 TEST(Options, MayNotBeRepeatedNorEmpty) {
-  EXPECT_EQ(refusal_of("steal,slots=8,-steal"), "TESSERA_SCHED has '-steal', but steal may be given once only");
-  EXPECT_THAT(refusal_of("slots=8,slots=8"), HasSubstr("slots may be given once only"));
+  EXPECT_EQ(refusal_of("steal,slots=8,-steal"), "TESSERA_SCHED has '-steal', but steal may be given only once");
+  EXPECT_THAT(refusal_of("slots=8,slots=8"), HasSubstr("slots may be given only once"));
   for (const char* text : {",", "-steal,", ",-steal", "-steal,,-wait"})
-    EXPECT_THAT(refusal_of(text), HasSubstr("TESSERA_SCHED has '', which is no option")) << text;
+    EXPECT_THAT(refusal_of(text), HasSubstr("TESSERA_SCHED has '', which is not an option")) << text;
 }
 
 TEST(Options, OldNamesAreRefusedWithTheirNewNames) {

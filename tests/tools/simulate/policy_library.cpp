@@ -72,7 +72,7 @@ TEST(PolicyLibrary, ACopyOfTheLibrarysOwnIsRefused) {
   const Scratch folder;
   const std::string own = row_of(problem).at("policy_library"), copy = folder.path() / "copy.so";
   std::filesystem::copy_file(own, copy);
-  expect_refused("--policy-library " + copy, "--policy-library is '" + copy, "whose policy 'tessera' would not run");
+  expect_refused("--policy-library " + copy, "--policy-library is '" + copy, "whose policy 'tessera' would be ignored");
 }
 
 TEST(PolicyLibrary, PlacementFromTheEnvironmentUsesTheSameCores) {

@@ -109,7 +109,7 @@ TEST_F(Convert, NamesATraceOfSeveralProcesses) {
 }
 
 TEST_F(Convert, RefusesFilesThatAreNoTraces) {
-  EXPECT_THAT(complaint(), AllOf(HasSubstr("holds no trace, prof_file_0"), HasSubstr("TESSERA_TRACE=")));
+  EXPECT_THAT(complaint(), AllOf(HasSubstr("contains no trace (prof_file_0)"), HasSubstr("TESSERA_TRACE=")));
   put("");
   EXPECT_THAT(complaint(), HasSubstr("prof_file_0: is empty"));
   for (const auto& foreign : {std::string("Dear reader,\nthis is a letter.\n"), std::string(1 << 20, '\0'),

@@ -135,7 +135,7 @@ TEST_F(Program, RefusesBadArguments) {
   refused({"--compare", folder(), folder(), folder()}, "--compare");
   refused({"--compare", folder(), folder(), "--output", folder()}, "a comparison is written to a file");
   refused({"--picture", folder()}, "--picture");
-  refused({scratch_ / "empty"}, "holds no trace");
+  refused({scratch_ / "empty"}, "contains no trace");
   EXPECT_EQ(trace({"--help"}).status, success);
 }
 

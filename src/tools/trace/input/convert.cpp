@@ -157,11 +157,11 @@ fs::path find_trace(const fs::path& folder) {
     if (name.starts_with("process-")) of_processes.insert(entry.path());
   }
   if (found.size() > 1)
-    throw tools::BadArgument(fmt::format("{}: holds several traces, {} and {}: keep only one of them there",
+    throw tools::BadArgument(fmt::format("{}: contains several traces, {} and {}: keep only one of them there",
                                          folder.string(), found.begin()->filename().string(),
                                          found.rbegin()->filename().string()));
   if (found.empty() && !of_processes.empty())
-    throw tools::BadArgument(fmt::format("{}: holds the traces of several processes: name one of them, such as {}",
+    throw tools::BadArgument(fmt::format("{}: contains the traces of several processes: name one of them, such as {}",
                                          folder.string(), of_processes.begin()->string()));
   if (found.empty() && !ended(folder))
     throw tools::BadArgument(folder.string() +
@@ -169,7 +169,7 @@ fs::path find_trace(const fs::path& folder) {
                              "trace when the program ends");
   if (found.empty())
     throw tools::BadArgument(folder.string() +
-                             ": holds no trace, prof_file_0: record one with TESSERA_TRACE=" + folder.string());
+                             ": contains no trace (prof_file_0): record one with TESSERA_TRACE=" + folder.string());
   if (!fs::is_regular_file(*found.begin(), error))
     throw tools::BadArgument(found.begin()->string() + ": is not a file");
   if (fs::file_size(*found.begin(), error) == 0)
