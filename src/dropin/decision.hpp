@@ -10,7 +10,7 @@
 #include "job.hpp"
 #include "settings.hpp"
 
-/// Decides whether a call runs on the devices or on the host, wherever it is expected to take less time. The
+/// Decides whether a call runs on the devices or on the host, whichever is expected to be faster. The
 /// expectations are learned from earlier calls on the devices and on the host, by type and size. If several threads
 /// call at the same time, each call counts only its share of the time. Otherwise the devices would look slow, and the
 /// threads would move to the host, where they would slow down the copies.

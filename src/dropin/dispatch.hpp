@@ -11,7 +11,7 @@ namespace tessera::dropin {
 using blas::Call;
 using blas::LapackCall;
 
-/// Computes a legal, column-major call on the devices or on the host, wherever it is expected to finish first. If the
+/// Computes a legal, column-major call on the devices or on the host, whichever is expected to be faster. If the
 /// devices fail, restores the operands and repeats the call on the host. Empty calls go to the host.
 /// @return  false if nothing was done: there is no host BLAS, or a host BLAS with 32-bit integers would need copies of
 ///          operands for which there is no memory

@@ -23,8 +23,8 @@ class DeviceHeap {
     std::function<void(void* slab)> give_back;
   };
 
-  /// @param limit  total bytes of the shared slabs. A piece that fits into none of them, when the limit leaves no room
-  ///               for another, gets a slab of its own beyond the limit. This slab is freed with its piece, unless
+  /// @param limit  total bytes of the shared slabs. If a piece fits into none of them, and the limit leaves no room for
+  ///               another, it gets a slab of its own beyond the limit. This slab is freed with its piece, unless
   ///               `lend` has been called for the piece
   DeviceHeap(std::size_t limit, Source source);
   /// Frees all slabs, with all pieces in them.

@@ -34,7 +34,7 @@ class PeerMemory {
 
   /// StarPU's numbers of these memories.
   virtual const std::vector<unsigned>& nodes() const noexcept = 0;
-  /// One sample in each of them. They stay until the end of this object.
+  /// One sample in the memory of each GPU. The samples live as long as this object.
   virtual std::vector<Sample> samples() = 0;
   /// Whether all GPUs of this process can read the sample of another process.
   virtual bool can_read(const Sample& theirs) = 0;

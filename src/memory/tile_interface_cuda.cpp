@@ -24,8 +24,8 @@ namespace tessera::detail::tile_interface {
 
 namespace {
 
-/// The driver's unit of memory. It may put several smaller allocations into one, which other processes cannot open
-/// apart.
+/// The driver's unit of memory. It may put several smaller allocations into one, which other processes can open only as
+/// a whole.
 constexpr std::size_t driver_unit = std::size_t{2} << 20;
 
 DeviceHeap::Source source(int device) {

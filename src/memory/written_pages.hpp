@@ -51,12 +51,13 @@ class WrittenPages {
   std::optional<std::vector<PageRange>> take_written(PageRange pages);
   /// The pages that are in memory. Empty if that is unknown.
   std::optional<std::vector<PageRange>> present(PageRange pages) const;
-  /// Whether nearly all of the memory is in huge pages. A write to a watched one splits it.
+  /// Whether nearly all of the memory is in huge pages. A write to a watched huge page splits it.
   bool are_huge(PageRange pages) const;
-  /// Makes all of the pages count as written, so that writes to them cost nothing extra, or as not written. One flush
-  /// of the processors' TLBs, whereas taking written huge pages needs one for each. @return  whether that succeeded
+  /// Makes all of the pages count as not written, or as written, so that writes to them cost nothing extra. This
+  /// flushes the processors' TLBs once, whereas taking written huge pages flushes them once for each page.
+  /// @return  whether that succeeded
   bool count_as(bool written, PageRange pages);
-  /// Ends the watch. It may also end for memory of others on the same pages, which then counts as written.
+  /// Ends the watch. Other memory on the same pages may then be unwatched, too, and counts as written.
   void leave(PageRange pages);
 
  private:
