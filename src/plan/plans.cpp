@@ -87,8 +87,9 @@ Plan planned(const detail::Machine& machine, const Call& call, Describe describe
   return plan;
 }
 
-std::string count_of(Index whole, Index part) {
-  return std::to_string(tile::divide_up(std::max<Index>(whole, 1), part));
+std::string count_of(Index whole, Index part, const std::string& noun = "") {
+  const Index count = tile::divide_up(std::max<Index>(whole, 1), part);
+  return std::to_string(count) + noun + (noun.empty() || count == 1 ? "" : "s");
 }
 
 /// Refuses a requested tile size if the tiles of a product would not fit into the memory of a GPU, where a task would
@@ -112,16 +113,17 @@ Plan plan_triangular(const detail::Machine& machine, Triangular call) {
   call.of_triangle = std::max<Index>(call.of_triangle, 1), call.of_columns = std::max<Index>(call.of_columns, 1);
   require_room_for_product(machine, call.type, call.order(), call.columns(), call.order());
   return planned(machine, call, [&](const Plan& plan) {
-    return count_of(call.order(), plan.tile.k) +
-           (plan.panels.exist() ? " panels of the triangle, " : " tiles on the diagonal, ") +
-           count_of(call.columns() - plan.columns_for_cores.whole(), call.width(plan)) + " independent columns";
+    const bool panels = plan.panels.exist();
+    return count_of(call.order(), plan.tile.k, panels ? " panel" : " tile") +
+           (panels ? " of the triangle, " : " on the diagonal, ") +
+           count_of(call.columns() - plan.columns_for_cores.whole(), call.width(plan), " independent column");
   });
 }
 
 template <typename Call>
 Plan plan_factorization(const detail::Machine& machine, Call call) {
   call.m = std::max<Index>(call.m, 1), call.n = std::max<Index>(call.n, 1);
-  return planned(machine, call, [&](const Plan& plan) { return count_of(call.order(), plan.tile.n) + " panels"; });
+  return planned(machine, call, [&](const Plan& plan) { return count_of(call.order(), plan.tile.n, " panel"); });
 }
 
 /// The same in panels with pivots or reflectors. Beside CUDA GPUs, OpenCL devices take no panels.

@@ -40,6 +40,8 @@ for page in environment hpl languages own-policy; do
   [[ -s $(echo "$prefix"/share/doc/*/docs/$page.md) ]] || fail "docs/$page.md is not installed"
 done
 
+links=$(python3 "$source/tests/docs/links.py" "$(echo "$prefix"/share/doc/*)") || fail "$links"
+
 # --- no file names the builder's folders
 patterns=(-e "$source/" -e "$build/")
 [[ -z $starpu ]] || patterns+=(-e "$starpu" -e "${starpu%/*}/building.")  # ./run builds StarPU in such a folder

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 """Checks that every relative link in a Markdown file leads to a file of the source tree, and to a heading that exists; and
-that every path in code font that begins with a folder of the source tree leads to something.
-usage: links.py SOURCE_FOLDER"""
+that every path in code font that begins with a folder of the source tree leads to something. In the folder of installed
+pages, checks only the links.
+usage: links.py FOLDER"""
+import os
 import pathlib
 import re
 import sys
@@ -41,7 +43,7 @@ def mistake(page, target):
     if re.match(r"[a-z]+:", target):
         return None  # to another site
     path, _, anchor = urllib.parse.unquote(target).partition("#")
-    file = (page.parent / path).resolve() if path else page
+    file = pathlib.Path(os.path.normpath(page.parent / path)) if path else page
     if root not in file.parents and file != root:
         return "leads out of the source tree"
     if not file.exists():
@@ -57,7 +59,8 @@ def named_paths(page):
 
 links = [(page, a or b) for page in pages() for a, b in LINK.findall(without_code(page.read_text()))]
 wrong = [f"{page.relative_to(root)}: {target} {why}" for page, target in links if (why := mistake(page, target))]
-wrong += [f"{page.relative_to(root)}: there is no {path}"
-          for page in pages() for path in named_paths(page) if not list(root.glob(path.rstrip("/")))]
+if (root / "src").exists():
+    wrong += [f"{page.relative_to(root)}: there is no {path}"
+              for page in pages() for path in named_paths(page) if not list(root.glob(path.rstrip("/")))]
 print("\n".join(wrong) or f"{len(links)} links, all of them lead somewhere")
 sys.exit(bool(wrong) or not links)

@@ -47,7 +47,7 @@ double measure_core() {
 MeasuredMachine measure_machine(int gpus) {
   const auto probe = gpu::probe(gpus);
   if (probe.usable.empty())
-    throw RuntimeError("there is no GPU, and the laboratory describes machines with GPUs" +
+    throw RuntimeError("--describe needs a GPU, but there is none" +
                        (probe.unusable.empty() ? "" : ": " + probe.unusable.front()));
   MeasuredMachine machine;
   machine.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));

@@ -86,7 +86,8 @@ Json explain(const Routine& routine, const Problem& p) {
   std::ranges::stable_sort(all, {}, &Considered::seconds);
   for (const auto& other : all) {
     if (json["next"].size() == 3) break;
-    const auto next = to_json(other);
+    auto next = to_json(other);
+    if (other.gpus == 0) next["cores"] = machine.cpu_workers;
     const auto same = [&](const Json& before) {
       return std::ranges::all_of(std::array{"tile_m", "tile_n", "tile_k", "panels", "gpus"},
                                  [&](const char* key) { return before[key] == next[key]; });
