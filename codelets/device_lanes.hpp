@@ -27,8 +27,8 @@ class Lanes {
 
   Lane& products() { return products_; }
   /// The lane for a panel with this number of rows. The kernels for a tall panel use more multiprocessors than products
-  /// leave free, and wait for them. On fewer, each thread would need more than two rows, and have registers for only a
-  /// few columns.
+  /// leave free, and wait for them. On fewer multiprocessors, each thread would hold more than two rows, and have
+  /// registers left for only a few columns.
   Lane& panel(int rows);
 
   /// Makes both lanes wait for the work submitted to the worker's stream so far.

@@ -103,7 +103,7 @@ struct LeafArguments {
 ///
 /// A step takes little longer than a candidate and a row need to pass through the L2 cache. Only one warp polls for
 /// them, because polling by more warps takes longer. This is the last warp, because the first warp sends the diagonal
-/// rows. The next column is updated before the others, so that its candidates are already on their way meanwhile.
+/// rows. The next column is updated before the others, so that its candidates are on their way in the meantime.
 template <typename N, int width, int rows>
 __global__ void __launch_bounds__(leaf_threads, 1) factorize_leaf_kernel(LeafArguments<N> args) {
   constexpr int words_of_number = sizeof(N) / 4, words = width * words_of_number + 1;

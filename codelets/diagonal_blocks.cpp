@@ -100,8 +100,8 @@ class Inversion {
                                                          A_.data, A_.ld, V_.data, V_.ld));
   }
 
-  /// Inverts the blocks of double order. The two diagonal halves of a block are already inverted; from the square A(r,
-  /// c) off the diagonal follows V(r, c) = −V(r, r) A(r, c) V(c, c).
+  /// Inverts the blocks of double order. The two diagonal halves of a block are already inverted, and the
+  /// square off the diagonal follows from them: V(r, c) = −V(r, r) A(r, c) V(c, c).
   void double_order() {
     constexpr int order = diagonal_block;
     const int all = A_.n / (2 * order), rest = A_.n - all * 2 * order - order;  // rows of the last second half

@@ -29,7 +29,7 @@ int columns_of_left_half(const auto& on, const Tile<T>& A) {
 }
 
 /// A ← its factors, tau ← the scalar factors of its reflectors.
-/// @param block  of the reflectors. Before, it is workspace for the blocks of parts
+/// @param block  receives the block of the reflectors; until then, it is workspace for the blocks of the parts
 /// @param used   whether the block is used
 template <Scalar T>
 void factorize_panel(auto& on, const Tile<T>& A, T* tau, const Tile<T>& block, bool used = true) {
