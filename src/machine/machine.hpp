@@ -30,9 +30,9 @@ struct Machine {
   std::vector<gpu::Info> gpu_info;  ///< the usable GPUs; empty if the program has started StarPU
   bool gpus_alike = true;           ///< whether all GPUs have the same name
   bool kinds_alike = true;          ///< whether all CUDA GPUs have the same name, and all OpenCL devices
-  /// The memory of one GPU for which tile sizes are chosen; the minimum if GPUs differ [bytes]. This is the GPU's
-  /// limit, or most of its memory even if other programs occupy up to half of it. 0 if there is no GPU, or it is
-  /// unknown.
+  /// The memory that a GPU has for tiles, by which tile sizes are chosen; the minimum if GPUs differ [bytes]. It is the
+  /// GPU's limit, or else most of its memory, even if other programs occupy up to half of it. 0 if there is no GPU, or
+  /// its memory is unknown.
   double gpu_memory = 0;
   /// The StarPU workers of the CPU cores that may compute tiles alongside the GPUs; see `least_rate_of_cores`.
   std::vector<int> sharing_cores;
