@@ -140,10 +140,10 @@ starpu_codelet& trmm(char type);
 starpu_codelet& trsm(char type);
 
 /// A step of trsm or trmm in panels, with a triangular A on the left. Buffer A has n columns of the triangle in full
-/// height; buffer B has some columns of the other matrix in full height. Let k = [first, first + n) be the rows in which
-/// A has its diagonal, and r the rows below (Lower) or above (Upper) them. trsm computes B(k) ← α A(k)⁻¹ B(k), then
-/// B(r) ← α B(r) − A(r) B(k). trmm computes B(r) ← B(r) + α A(r) B(k), then B(k) ← α A(k) B(k). Buffers: A (read), B. A
-/// blocked trsm also reads the result of `diagonal_blocks` for A(k). The task returns `sum`, the sum for B(k), to
+/// height; buffer B has some columns of the other matrix in full height. Let k = [first, first + n) be the rows in
+/// which A has its diagonal, and r the rows below (Lower) or above (Upper) them. trsm computes B(k) ← α A(k)⁻¹ B(k),
+/// then B(r) ← α B(r) − A(r) B(k). trmm computes B(r) ← B(r) + α A(r) B(k), then B(k) ← α A(k) B(k). Buffers: A (read),
+/// B. A blocked trsm also reads the result of `diagonal_blocks` for A(k). The task returns `sum`, the sum for B(k), to
 /// `sum_slots`, and writes the sum for the rows of the next step.
 struct TriangularPanelArgs : TriangularArgs {
   int first;
