@@ -84,9 +84,8 @@ kept = {}  # the arrays that are kept, by address: they stay alive until they ar
 
 
 def keep(x):
-    """Keeps an array on the GPUs: from now on, calls of the level-3 functions leave there what they copy of its memory and
-    compute in it, and later calls find it. Call `changed` after anything else has written the memory. The array stays
-    alive until `forget`."""
+    """Keeps an array on the GPUs between calls: what a level-3 function copies of it, or computes in it, stays there for
+    later calls. Call `changed` after anything else has written the memory. The array stays alive until `forget`."""
     address, arguments = memory_of("keep", x)
     if x.size > 0 and address not in kept:
         checked("keep", library.tessera_keep(*arguments))
