@@ -237,8 +237,9 @@ struct Triangular {
                  ends = seconds(tile * tile, of_a) + 2 * seconds(tile * width, of_b);
     return std::max(compute, all) + std::min(compute, all) / 4 + ends;
   }
-  /// The last columns of B, which cores compute while GPUs compute the others in about `seconds` for all.
-  /// @param widest  of a tile of B
+  /// The last columns of B, which cores compute while GPUs compute the others.
+  /// @param seconds  about the time in which the GPUs alone would compute all columns
+  /// @param widest   the largest width of a tile of B
   tile::LastTiles columns_for_cores(const Machine& model, double seconds, Index widest) const {
     constexpr Index step = 16;
     const auto all = static_cast<double>(columns()), cores = static_cast<double>(model.sharing_cores);

@@ -72,8 +72,8 @@ std::size_t count_before(const State& state, const Faster& faster, const Task& t
 }
 
 /// The number of unfinished tasks that slower workers would hold up if one of them took the task: the tasks of its
-/// chain, and of all chains of these workers. A worker that has been computing for a while will end its task sooner, so
-/// that the faster ones can run tasks of its chain in time.
+/// chain, and of all chains of these workers. Some tasks are not held up: those that faster workers can still run in
+/// time, because the slower worker has been computing for a while and will soon end its task.
 std::size_t count_held(const State& state, const Faster& faster, const Worker& worker, double own, const Task& task) {
   const bool has_chain = task.output == nullptr || state.chains.home(task.output) == worker.id;
   std::size_t count = has_chain ? 0 : state.chains.length(task.output);

@@ -54,7 +54,7 @@ void require_memory(Index n, const bench::Machine& machine) {
                                   bytes(n) * 1e-9, machine.free_memory * 1e-9));
 }
 
-/// Replaces a missing number of GPUs by the machine's.
+/// If no number of GPUs was given, uses all GPUs of the machine.
 void resolve(Options& options, const bench::Machine& machine) {
   const int found = static_cast<int>(machine.gpus.size());
   const auto because = machine.why_not_more_gpus.empty() ? "" : " (" + machine.why_not_more_gpus + ")";
