@@ -247,7 +247,7 @@ TEST(Kept, EndsWithForget) {
   with.multiply_right();
   EXPECT_THAT(error_of([&] { forget(with.A.data()); }),
               HasSubstr("forget: argument 1 (A) is not the start of a kept matrix"));
-  EXPECT_THAT(error_of([&] { changed(with.A.data()); }), HasSubstr("changed: argument 1 (A) is not where"));
+  EXPECT_THAT(error_of([&] { changed(with.A.data()); }), HasSubstr("changed: argument 1 (A) is not the start of a kept matrix"));
 }
 
 TEST(Kept, IllegalArgumentsAreRefused) {
@@ -362,7 +362,7 @@ TEST(Kept, InC) {
   EXPECT_EQ(tessera_keep('x', A.data(), n, 1, n), -1);
   EXPECT_EQ(tessera_forget(A.data()), TESSERA_SUCCESS);
   EXPECT_EQ(tessera_forget(A.data()), -1);
-  EXPECT_THAT(tessera_last_error(), HasSubstr("tessera_forget: argument 1 (A) is not where"));
+  EXPECT_THAT(tessera_last_error(), HasSubstr("tessera_forget: argument 1 (A) is not the start of a kept matrix"));
 }
 
 /// A program of random steps on two matrices, one of which is kept: calls in any tiles on any parts, and other writes,

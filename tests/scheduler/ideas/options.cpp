@@ -93,7 +93,7 @@ TEST(Options, ThatAreWrongAreNamedWithWhatIsAllowed) {
 
 TEST(Options, OfUnknownNamesNameTheKnownOnes) {
   EXPECT_THAT(refusal_of("stealing"),
-              HasSubstr("there are slots=N, window=N, locality, chains, prefetch, lookahead=N, results=N, wait, "
+              HasSubstr("its options are slots=N, window=N, locality, chains, prefetch, lookahead=N, results=N, wait, "
                         "steal, decline, write-back"));
 }
 

@@ -74,7 +74,7 @@ TEST(Hpl, RefusesWhatItCannotSolve) {
   };
   expect_refused(replaced(sample_input, "200 333 ", "200 x "), {}, "some.dat, line 6, N: 'x' is not a number");
   expect_refused(replaced(sample_input, "200 333 ", "200 20000000 "), {},
-                 "N = 20000000 needs 3200000.2 GB of host memory, of which ");
+                 "N = 20000000 needs 3200000.2 GB of host memory, but only ");
   expect_refused(sample_input, {"--memory", "fast"}, "--memory: 'fast' is not one of pinned, pageable");
   expect_refused(sample_input, {"--gpus", "1000"}, "--gpus: '1000' exceeds the ");
   expect_refused(sample_input, {"another"}, "was not expected: ");
