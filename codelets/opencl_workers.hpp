@@ -23,7 +23,7 @@ struct Worker {
   explicit Worker(int device);
 
   /// Memory for one operation, valid until the next call. It grows as needed and is kept.
-  /// @return  null for 0 bytes, or if the device cannot allocate so much
+  /// @return  null for 0 bytes, or if the device has too little memory
   cl_mem workspace(std::size_t bytes) const;
 
   /// A lock to hold while a task enqueues kernels. It only has an effect on processors driven by PoCL: if two devices

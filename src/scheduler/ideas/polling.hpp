@@ -27,7 +27,7 @@ class Polling {
 
   /// Call this when the worker has found no task that it can start.
   /// @param has_reserved       whether it has reserved tasks, which may only be waiting for tiles
-  /// @param cores_beside_gpus  if it is one of the cores beside GPUs: their number
+  /// @param cores_beside_gpus  for a core on a machine with GPUs, the number of such cores; otherwise 0
   void found_none(double now, bool has_reserved, std::size_t cores_beside_gpus = 0) {
     if (since_ == 0) since_ = now;
     const double quarter = std::min(0.25 * (now - since_), has_reserved ? with_reserved : without);
