@@ -16,7 +16,7 @@
 namespace tessera::blas {
 
 enum class LapackRoutine : int {
-#define LAPACK(name, arguments, matrix, pivots, types) name,
+#define LAPACK(name, arguments, matrix, pivots, info, types) name,
 #include "lapack.def"
 #undef LAPACK
 };
@@ -63,7 +63,7 @@ struct LapackProperties {
   }
 };
 inline constexpr LapackProperties lapack_routines[] = {
-#define LAPACK(name, arguments, matrix, pivots, types) \
+#define LAPACK(name, arguments, matrix, pivots, info, types) \
   {#name, LapackArguments::arguments, Use::matrix, Use::pivots, LapackTypes::types},
 #include "lapack.def"
 #undef LAPACK

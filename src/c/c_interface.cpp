@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runtime, errors and matrices in C; the routines are in c_routines.cpp and c_submit.cpp.
+// Runtime, errors and matrices in C; the routines are in the other files.
 #include "c_interface.hpp"
 
 #include <initializer_list>
@@ -53,8 +53,7 @@ tessera_status create(const char* function, char type, std::initializer_list<Ori
   if (result != nullptr) *result = nullptr;
   return status_of(function, [&] {
     require_pointer(function, static_cast<int>(origins.size()) + 2, "result", result);
-    if (std::string_view("sdcz").find(type) == std::string_view::npos)
-      throw ArgumentError(function, 1, "type", std::string("is '") + type + "', must be s, d, c or z");
+    require_type(function, 1, type);
     const auto matrix = with_origins(
         origins, [&] { return with_type(type, [&]<Scalar T>(T element) { return AnyMatrix(make(element)); }); });
     *result = new tessera_matrix{matrix, std::shared_ptr<Family>(new Family{matrix})};

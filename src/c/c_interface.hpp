@@ -70,6 +70,12 @@ const P& require_pointer(const char* function, int position, const char* name, c
   return pointer;
 }
 
+/// @throws ArgumentError unless `type` is the letter of a type
+inline void require_type(const char* function, int position, char type) {
+  if (type != 's' && type != 'd' && type != 'c' && type != 'z')
+    throw ArgumentError(function, position, "type", std::string("is '") + type + "', must be s, d, c or z");
+}
+
 /// A value of a C enumeration, the corresponding C++ value, and the C name.
 template <typename Value, typename Meaning>
 struct Option {
@@ -90,6 +96,10 @@ inline constexpr Option<tessera_diag, Diag> diags[] = {{TESSERA_NON_UNIT, Diag::
                                                        {TESSERA_UNIT, Diag::Unit, "TESSERA_UNIT"}};
 inline constexpr Option<tessera_side, Side> sides[] = {{TESSERA_LEFT, Side::Left, "TESSERA_LEFT"},
                                                        {TESSERA_RIGHT, Side::Right, "TESSERA_RIGHT"}};
+
+/// The elements of an array. As in CBLAS, complex arrays are void pointers.
+template <Scalar T>
+using Element = std::conditional_t<is_complex<T>, void, T>;
 
 // The types of options, by their names in shapes.hpp.
 using COp = tessera_op;

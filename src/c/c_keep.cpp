@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kept matrices in C.
-#include <string>
-#include <string_view>
-
 #include <tessera/error.hpp>
 #include <tessera/keep.hpp>
 
@@ -18,8 +15,7 @@ namespace {
 template <typename Keep>
 tessera_status with_elements(const char* function, char type, const void* A, Keep keep) {
   return status_of(function, [&] {
-    if (std::string_view("sdcz").find(type) == std::string_view::npos)
-      throw ArgumentError(function, 1, "type", std::string("is '") + type + "', must be s, d, c or z");
+    require_type(function, 1, type);
     try {
       with_type(type, [&]<Scalar T>(T /*element*/) { keep(static_cast<const T*>(A)); });
     } catch (const ArgumentError& error) {

@@ -8,11 +8,9 @@ using namespace tessera::c;
 
 namespace {
 
-/// As in CBLAS, complex numbers are passed by address, and complex arrays are void pointers.
+/// As in CBLAS, complex numbers are passed by address.
 template <tessera::Scalar T>
 using Number = std::conditional_t<tessera::is_complex<T>, const void*, T>;
-template <tessera::Scalar T>
-using Element = std::conditional_t<tessera::is_complex<T>, void, T>;
 
 const void* address(const void* x) { return x; }
 const void* address(const float& x) { return &x; }

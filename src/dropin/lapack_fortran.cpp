@@ -93,7 +93,7 @@ using tessera::Uplo;
   DEFINE_SYMBOL(letter##name##_, letter##name, #letter[0], Name, list, int)             \
   DEFINE_SYMBOL(letter##name##_64_, letter##name, #letter[0], Name, list, std::int64_t) \
   DEFINE_SYMBOL(letter##name##64_, letter##name, #letter[0], Name, list, std::int64_t)
-#define LAPACK(name, list, matrix, pivots, types) FOR_##types(DEFINE, list, name, name)
+#define LAPACK(name, list, matrix, pivots, info, types) FOR_##types(DEFINE, list, name, name)
 
 extern "C" {
 #include "blas/lapack.def"

@@ -146,7 +146,7 @@ using tessera::Uplo;
   DEFINE_SYMBOL(symbol, symbol, code, Name, list, int, level)               \
   DEFINE_SYMBOL(symbol##64_, symbol, code, Name, list, std::int64_t, level) \
   DEFINE_SYMBOL(symbol##_64, symbol, code, Name, list, std::int64_t, level)
-#define LAPACK(name, list, matrix, pivots, types) FOR_##types(DEFINE, list, name, name)
+#define LAPACK(name, list, matrix, pivots, info, types) FOR_##types(DEFINE, list, name, name)
 
 extern "C" {
 #include "blas/lapack.def"
