@@ -31,12 +31,20 @@ inline const auto* cublas(const double* x) { return x; }
 inline const auto* cublas(const std::complex<float>* x) { return reinterpret_cast<const cuComplex*>(x); }
 inline const auto* cublas(const std::complex<double>* x) { return reinterpret_cast<const cuDoubleComplex*>(x); }
 
+/// An argument as cuBLAS and cuSOLVER take it: scalars by address.
+template <typename X>
+auto argument(const X& x) {
+  if constexpr (Scalar<X>) return cublas(&x);
+  else if constexpr (requires { cublas(x); }) return cublas(x);
+  else return x;
+}
+auto call(auto function, const auto&... x) { return function(argument(x)...); }
+
 template <Scalar T>
 cublasStatus_t gemm(cublasHandle_t handle, Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda,
                     const T* B, int ldb, T beta, T* C, int ldc) {
-  return of_type<T>(cublasSgemm, cublasDgemm, cublasCgemm, cublasZgemm)(handle, cublas(op_a), cublas(op_b), m, n, k,
-                                                                        cublas(&alpha), cublas(A), lda, cublas(B), ldb,
-                                                                        cublas(&beta), cublas(C), ldc);
+  return call(of_type<T>(cublasSgemm, cublasDgemm, cublasCgemm, cublasZgemm), handle, op_a, op_b, m, n, k, alpha, A,
+              lda, B, ldb, beta, C, ldc);
 }
 
 /// C ← α A B + β C for `count` triples of matrices. The arrays of pointers are in device memory.
@@ -44,62 +52,56 @@ template <Scalar T>
 cublasStatus_t gemm_batched(cublasHandle_t handle, int m, int n, int k, T alpha, const T* const* A, int lda,
                             const T* const* B, int ldb, T beta, T* const* C, int ldc, int count) {
   using U = std::remove_pointer_t<decltype(cublas(static_cast<T*>(nullptr)))>;
-  return of_type<T>(cublasSgemmBatched, cublasDgemmBatched, cublasCgemmBatched, cublasZgemmBatched)(
-      handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, cublas(&alpha), reinterpret_cast<const U* const*>(A), lda,
-      reinterpret_cast<const U* const*>(B), ldb, cublas(&beta), reinterpret_cast<U* const*>(C), ldc, count);
+  return call(of_type<T>(cublasSgemmBatched, cublasDgemmBatched, cublasCgemmBatched, cublasZgemmBatched), handle,
+              CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, alpha, reinterpret_cast<const U* const*>(A), lda,
+              reinterpret_cast<const U* const*>(B), ldb, beta, reinterpret_cast<U* const*>(C), ldc, count);
 }
 
 template <Scalar T>
 cublasStatus_t symm(cublasHandle_t handle, Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B,
                     int ldb, T beta, T* C, int ldc) {
-  return of_type<T>(cublasSsymm, cublasDsymm, cublasCsymm, cublasZsymm)(handle, cublas(side), cublas(uplo), m, n,
-                                                                        cublas(&alpha), cublas(A), lda, cublas(B), ldb,
-                                                                        cublas(&beta), cublas(C), ldc);
+  return call(of_type<T>(cublasSsymm, cublasDsymm, cublasCsymm, cublasZsymm), handle, side, uplo, m, n, alpha, A, lda,
+              B, ldb, beta, C, ldc);
 }
 
 template <ComplexScalar T>
 cublasStatus_t hemm(cublasHandle_t handle, Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B,
                     int ldb, T beta, T* C, int ldc) {
-  return of_type<T>(cublasChemm, cublasZhemm)(handle, cublas(side), cublas(uplo), m, n, cublas(&alpha), cublas(A), lda,
-                                              cublas(B), ldb, cublas(&beta), cublas(C), ldc);
+  return call(of_type<T>(cublasChemm, cublasZhemm), handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 template <Scalar T>
 cublasStatus_t syrk(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, T beta, T* C,
                     int ldc) {
-  return of_type<T>(cublasSsyrk, cublasDsyrk, cublasCsyrk, cublasZsyrk)(
-      handle, cublas(uplo), cublas(op), n, k, cublas(&alpha), cublas(A), lda, cublas(&beta), cublas(C), ldc);
+  return call(of_type<T>(cublasSsyrk, cublasDsyrk, cublasCsyrk, cublasZsyrk), handle, uplo, op, n, k, alpha, A, lda,
+              beta, C, ldc);
 }
 
 template <ComplexScalar T>
 cublasStatus_t herk(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda,
                     Real<T> beta, T* C, int ldc) {
-  return of_type<T>(cublasCherk, cublasZherk)(handle, cublas(uplo), cublas(op), n, k, &alpha, cublas(A), lda, &beta,
-                                              cublas(C), ldc);
+  return call(of_type<T>(cublasCherk, cublasZherk), handle, uplo, op, n, k, alpha, A, lda, beta, C, ldc);
 }
 
 template <Scalar T>
 cublasStatus_t syr2k(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B,
                      int ldb, T beta, T* C, int ldc) {
-  return of_type<T>(cublasSsyr2k, cublasDsyr2k, cublasCsyr2k, cublasZsyr2k)(handle, cublas(uplo), cublas(op), n, k,
-                                                                            cublas(&alpha), cublas(A), lda, cublas(B),
-                                                                            ldb, cublas(&beta), cublas(C), ldc);
+  return call(of_type<T>(cublasSsyr2k, cublasDsyr2k, cublasCsyr2k, cublasZsyr2k), handle, uplo, op, n, k, alpha, A, lda,
+              B, ldb, beta, C, ldc);
 }
 
 template <ComplexScalar T>
 cublasStatus_t her2k(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B,
                      int ldb, Real<T> beta, T* C, int ldc) {
-  return of_type<T>(cublasCher2k, cublasZher2k)(handle, cublas(uplo), cublas(op), n, k, cublas(&alpha), cublas(A), lda,
-                                                cublas(B), ldb, &beta, cublas(C), ldc);
+  return call(of_type<T>(cublasCher2k, cublasZher2k), handle, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 /// B ← α op(A) B or α B op(A), in place
 template <Scalar T>
 cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
                     int lda, T* B, int ldb) {
-  return of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm)(handle, cublas(side), cublas(uplo), cublas(op),
-                                                                        cublas(diag), m, n, cublas(&alpha), cublas(A),
-                                                                        lda, cublas(B), ldb, cublas(B), ldb);
+  return call(of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm), handle, side, uplo, op, diag, m, n, alpha,
+              A, lda, B, ldb, B, ldb);
 }
 
 /// C ← α op(A) B or α B op(A), where C is not B. This is several times as fast as the operation in place, in which
@@ -107,17 +109,15 @@ cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
 template <Scalar T>
 cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
                     int lda, const T* B, int ldb, T* C, int ldc) {
-  return of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm)(handle, cublas(side), cublas(uplo), cublas(op),
-                                                                        cublas(diag), m, n, cublas(&alpha), cublas(A),
-                                                                        lda, cublas(B), ldb, cublas(C), ldc);
+  return call(of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm), handle, side, uplo, op, diag, m, n, alpha,
+              A, lda, B, ldb, C, ldc);
 }
 
 template <Scalar T>
 cublasStatus_t trsm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
                     int lda, T* B, int ldb) {
-  return of_type<T>(cublasStrsm, cublasDtrsm, cublasCtrsm, cublasZtrsm)(handle, cublas(side), cublas(uplo), cublas(op),
-                                                                        cublas(diag), m, n, cublas(&alpha), cublas(A),
-                                                                        lda, cublas(B), ldb);
+  return call(of_type<T>(cublasStrsm, cublasDtrsm, cublasCtrsm, cublasZtrsm), handle, side, uplo, op, diag, m, n, alpha,
+              A, lda, B, ldb);
 }
 
 /// While this object exists, reductions on the handle write their results to device or pinned memory in stream order,
@@ -139,31 +139,31 @@ class ResultsInMemory {
 /// A reduction: *index ← the index, counted from 1, of an element with the largest |Re| + |Im|.
 template <Scalar T>
 cublasStatus_t largest(cublasHandle_t handle, int n, const T* x, int* index) {
-  return of_type<T>(cublasIsamax, cublasIdamax, cublasIcamax, cublasIzamax)(handle, n, cublas(x), 1, index);
+  return call(of_type<T>(cublasIsamax, cublasIdamax, cublasIcamax, cublasIzamax), handle, n, x, 1, index);
 }
 
 /// A reduction: *sum ← Σ |Re| + |Im|.
 template <Scalar T>
 cublasStatus_t sum_of_magnitudes(cublasHandle_t handle, int n, const T* x, Real<T>* sum) {
-  return of_type<T>(cublasSasum, cublasDasum, cublasScasum, cublasDzasum)(handle, n, cublas(x), 1, sum);
+  return call(of_type<T>(cublasSasum, cublasDasum, cublasScasum, cublasDzasum), handle, n, x, 1, sum);
 }
 
 /// y ← n elements of x, `step` apart. A kernel, so y may be in pinned memory.
 template <Scalar T>
 cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y) {
-  return of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy)(handle, n, cublas(x), step, cublas(y), 1);
+  return call(of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy), handle, n, x, step, y, 1);
 }
 
 /// y ← n elements of x, `step` apart; in y, they are `y_step` apart.
 template <Scalar T>
 cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y, int y_step) {
-  return of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy)(handle, n, cublas(x), step, cublas(y), y_step);
+  return call(of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy), handle, n, x, step, y, y_step);
 }
 
 /// x ↔ y, columns of n elements
 template <Scalar T>
 cublasStatus_t swap(cublasHandle_t handle, int n, T* x, T* y) {
-  return of_type<T>(cublasSswap, cublasDswap, cublasCswap, cublasZswap)(handle, n, cublas(x), 1, cublas(y), 1);
+  return call(of_type<T>(cublasSswap, cublasDswap, cublasCswap, cublasZswap), handle, n, x, 1, y, 1);
 }
 
 /// C ← α A + β B; C may be A or B. An operand whose factor is 0 is not read.
@@ -171,8 +171,8 @@ template <Scalar T>
 cublasStatus_t geam(cublasHandle_t handle, int m, int n, T alpha, const T* A, int lda, T beta, const T* B, int ldb,
                     T* C, int ldc) {
   constexpr auto N = CUBLAS_OP_N;
-  return of_type<T>(cublasSgeam, cublasDgeam, cublasCgeam, cublasZgeam)(
-      handle, N, N, m, n, cublas(&alpha), cublas(A), lda, cublas(&beta), cublas(B), ldb, cublas(C), ldc);
+  return call(of_type<T>(cublasSgeam, cublasDgeam, cublasCgeam, cublasZgeam), handle, N, N, m, n, alpha, A, lda, beta,
+              B, ldb, C, ldc);
 }
 
 /// C ← D + β C
@@ -191,16 +191,14 @@ cublasStatus_t scale(cublasHandle_t handle, int m, int n, T alpha, const T* A, i
 template <Scalar T>
 cublasStatus_t transpose(cublasHandle_t handle, int m, int n, const T* A, int lda, T* B, int ldb) {
   const T one(1), zero{};
-  return of_type<T>(cublasSgeam, cublasDgeam, cublasCgeam, cublasZgeam)(handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n,
-                                                                        cublas(&one), cublas(A), lda, cublas(&zero),
-                                                                        cublas(B), ldb, cublas(B), ldb);
+  return call(of_type<T>(cublasSgeam, cublasDgeam, cublasCgeam, cublasZgeam), handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n,
+              one, A, lda, zero, B, ldb, B, ldb);
 }
 
 /// packed ← the n (n + 1) / 2 elements of the triangle `uplo` of A
 template <Scalar T>
 cublasStatus_t pack_triangle(cublasHandle_t handle, Uplo uplo, int n, const T* A, int lda, T* packed) {
-  return of_type<T>(cublasStrttp, cublasDtrttp, cublasCtrttp, cublasZtrttp)(handle, cublas(uplo), n, cublas(A), lda,
-                                                                            cublas(packed));
+  return call(of_type<T>(cublasStrttp, cublasDtrttp, cublasCtrttp, cublasZtrttp), handle, uplo, n, A, lda, packed);
 }
 
 /// Copies the triangle `uplo` of A to C.
@@ -209,8 +207,7 @@ template <Scalar T>
 cublasStatus_t copy_triangle(cublasHandle_t handle, Uplo uplo, int n, const T* A, int lda, T* packed, T* C, int ldc) {
   const auto status = pack_triangle(handle, uplo, n, A, lda, packed);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
-  return of_type<T>(cublasStpttr, cublasDtpttr, cublasCtpttr, cublasZtpttr)(handle, cublas(uplo), n, cublas(packed),
-                                                                            cublas(C), ldc);
+  return call(of_type<T>(cublasStpttr, cublasDtpttr, cublasCtpttr, cublasZtpttr), handle, uplo, n, packed, C, ldc);
 }
 
 }  // namespace tessera::device

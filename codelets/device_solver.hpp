@@ -44,61 +44,64 @@ void destroy_solvers();
 /// The number of workspace elements that `potrf` needs.
 template <Scalar T>
 cusolverStatus_t potrf_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
-  return of_type<T>(cusolverDnSpotrf_bufferSize, cusolverDnDpotrf_bufferSize, cusolverDnCpotrf_bufferSize,
-                    cusolverDnZpotrf_bufferSize)(handle, cublas(uplo), n, cublas(A), lda, elements);
+  return call(of_type<T>(cusolverDnSpotrf_bufferSize, cusolverDnDpotrf_bufferSize, cusolverDnCpotrf_bufferSize,
+                         cusolverDnZpotrf_bufferSize),
+              handle, uplo, n, A, lda, elements);
 }
 
 /// A triangle of A ← its Cholesky factor. *info ← 0, or the order of the first leading minor that is not positive.
 template <Scalar T>
 cusolverStatus_t potrf(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,
                        int* info) {
-  return of_type<T>(cusolverDnSpotrf, cusolverDnDpotrf, cusolverDnCpotrf, cusolverDnZpotrf)(
-      handle, cublas(uplo), n, cublas(A), lda, cublas(workspace), elements, info);
+  return call(of_type<T>(cusolverDnSpotrf, cusolverDnDpotrf, cusolverDnCpotrf, cusolverDnZpotrf), handle, uplo, n, A,
+              lda, workspace, elements, info);
 }
 
 /// The number of workspace elements that `getrf` needs.
 template <Scalar T>
 cusolverStatus_t getrf_workspace(cusolverDnHandle_t handle, int m, int n, T* A, int lda, int* elements) {
-  return of_type<T>(cusolverDnSgetrf_bufferSize, cusolverDnDgetrf_bufferSize, cusolverDnCgetrf_bufferSize,
-                    cusolverDnZgetrf_bufferSize)(handle, m, n, cublas(A), lda, elements);
+  return call(of_type<T>(cusolverDnSgetrf_bufferSize, cusolverDnDgetrf_bufferSize, cusolverDnCgetrf_bufferSize,
+                         cusolverDnZgetrf_bufferSize),
+              handle, m, n, A, lda, elements);
 }
 
 /// A ← L U with P A = L U, or with A = L U if `pivots` is null. *info ← 0, or the first i with U(i, i) = 0.
 template <Scalar T>
 cusolverStatus_t getrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T* workspace, int* pivots, int* info) {
-  return of_type<T>(cusolverDnSgetrf, cusolverDnDgetrf, cusolverDnCgetrf, cusolverDnZgetrf)(
-      handle, m, n, cublas(A), lda, cublas(workspace), pivots, info);
+  return call(of_type<T>(cusolverDnSgetrf, cusolverDnDgetrf, cusolverDnCgetrf, cusolverDnZgetrf), handle, m, n, A, lda,
+              workspace, pivots, info);
 }
 
 /// The number of workspace elements that `geqrf` needs.
 template <Scalar T>
 cusolverStatus_t geqrf_workspace(cusolverDnHandle_t handle, int m, int n, T* A, int lda, int* elements) {
-  return of_type<T>(cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize, cusolverDnCgeqrf_bufferSize,
-                    cusolverDnZgeqrf_bufferSize)(handle, m, n, cublas(A), lda, elements);
+  return call(of_type<T>(cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize, cusolverDnCgeqrf_bufferSize,
+                         cusolverDnZgeqrf_bufferSize),
+              handle, m, n, A, lda, elements);
 }
 
 /// A ← R on and above the diagonal, and the reflectors below it; tau ← their scalar factors.
 template <Scalar T>
 cusolverStatus_t geqrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T* tau, T* workspace, int elements,
                        int* info) {
-  return of_type<T>(cusolverDnSgeqrf, cusolverDnDgeqrf, cusolverDnCgeqrf, cusolverDnZgeqrf)(
-      handle, m, n, cublas(A), lda, cublas(tau), cublas(workspace), elements, info);
+  return call(of_type<T>(cusolverDnSgeqrf, cusolverDnDgeqrf, cusolverDnCgeqrf, cusolverDnZgeqrf), handle, m, n, A, lda,
+              tau, workspace, elements, info);
 }
 
 /// B ← A⁻¹ B, with the factor of A that `potrf` has computed.
 template <Scalar T>
 cusolverStatus_t potrs(cusolverDnHandle_t handle, Uplo uplo, int n, int nrhs, const T* A, int lda, T* B, int ldb,
                        int* info) {
-  return of_type<T>(cusolverDnSpotrs, cusolverDnDpotrs, cusolverDnCpotrs, cusolverDnZpotrs)(
-      handle, cublas(uplo), n, nrhs, cublas(A), lda, cublas(B), ldb, info);
+  return call(of_type<T>(cusolverDnSpotrs, cusolverDnDpotrs, cusolverDnCpotrs, cusolverDnZpotrs), handle, uplo, n, nrhs,
+              A, lda, B, ldb, info);
 }
 
 /// B ← A⁻¹ B, with the factors of A that `getrf` has computed.
 template <Scalar T>
 cusolverStatus_t getrs(cusolverDnHandle_t handle, int n, int nrhs, const T* A, int lda, const int* pivots, T* B,
                        int ldb, int* info) {
-  return of_type<T>(cusolverDnSgetrs, cusolverDnDgetrs, cusolverDnCgetrs, cusolverDnZgetrs)(
-      handle, CUBLAS_OP_N, n, nrhs, cublas(A), lda, pivots, cublas(B), ldb, info);
+  return call(of_type<T>(cusolverDnSgetrs, cusolverDnDgetrs, cusolverDnCgetrs, cusolverDnZgetrs), handle, CUBLAS_OP_N,
+              n, nrhs, A, lda, pivots, B, ldb, info);
 }
 
 /// The bytes of workspace, on the device and on the host, that `trtri` needs.
@@ -122,31 +125,33 @@ cusolverStatus_t trtri(cusolverDnHandle_t handle, Uplo uplo, Diag diag, int n, T
 /// The number of workspace elements that `lauum` needs.
 template <Scalar T>
 cusolverStatus_t lauum_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
-  return of_type<T>(cusolverDnSlauum_bufferSize, cusolverDnDlauum_bufferSize, cusolverDnClauum_bufferSize,
-                    cusolverDnZlauum_bufferSize)(handle, cublas(uplo), n, cublas(A), lda, elements);
+  return call(of_type<T>(cusolverDnSlauum_bufferSize, cusolverDnDlauum_bufferSize, cusolverDnClauum_bufferSize,
+                         cusolverDnZlauum_bufferSize),
+              handle, uplo, n, A, lda, elements);
 }
 
 /// A triangle L or U of A ← the same triangle of Lᴴ L (Lower) or U Uᴴ (Upper).
 template <Scalar T>
 cusolverStatus_t lauum(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,
                        int* info) {
-  return of_type<T>(cusolverDnSlauum, cusolverDnDlauum, cusolverDnClauum, cusolverDnZlauum)(
-      handle, cublas(uplo), n, cublas(A), lda, cublas(workspace), elements, info);
+  return call(of_type<T>(cusolverDnSlauum, cusolverDnDlauum, cusolverDnClauum, cusolverDnZlauum), handle, uplo, n, A,
+              lda, workspace, elements, info);
 }
 
 /// The number of workspace elements that `potri` needs.
 template <Scalar T>
 cusolverStatus_t potri_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
-  return of_type<T>(cusolverDnSpotri_bufferSize, cusolverDnDpotri_bufferSize, cusolverDnCpotri_bufferSize,
-                    cusolverDnZpotri_bufferSize)(handle, cublas(uplo), n, cublas(A), lda, elements);
+  return call(of_type<T>(cusolverDnSpotri_bufferSize, cusolverDnDpotri_bufferSize, cusolverDnCpotri_bufferSize,
+                         cusolverDnZpotri_bufferSize),
+              handle, uplo, n, A, lda, elements);
 }
 
 /// A triangle of A ← the inverse of the matrix whose factor `potrf` has computed.
 template <Scalar T>
 cusolverStatus_t potri(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,
                        int* info) {
-  return of_type<T>(cusolverDnSpotri, cusolverDnDpotri, cusolverDnCpotri, cusolverDnZpotri)(
-      handle, cublas(uplo), n, cublas(A), lda, cublas(workspace), elements, info);
+  return call(of_type<T>(cusolverDnSpotri, cusolverDnDpotri, cusolverDnCpotri, cusolverDnZpotri), handle, uplo, n, A,
+              lda, workspace, elements, info);
 }
 
 }  // namespace tessera::device

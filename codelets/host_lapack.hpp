@@ -5,70 +5,29 @@
 
 #include "common/of_type.hpp"
 
+// LAPACK's functions for elements of type T.
+#define LAPACK_FUNCTIONS(letter, T)                                                                                    \
+  void letter##potrf_(const char* uplo, const int* n, T* A, const int* lda, int* info);                                \
+  void letter##posv_(const char* uplo, const int* n, const int* nrhs, T* A, const int* lda, T* B, const int* ldb,      \
+                     int* info);                                                                                       \
+  void letter##getrf_(const int* m, const int* n, T* A, const int* lda, int* ipiv, int* info);                         \
+  void letter##laswp_(const int* n, T* A, const int* lda, const int* k1, const int* k2, const int* ipiv,               \
+                      const int* incx);                                                                                \
+  void letter##gesv_(const int* n, const int* nrhs, T* A, const int* lda, int* ipiv, T* B, const int* ldb, int* info); \
+  void letter##trtri_(const char* uplo, const char* diag, const int* n, T* A, const int* lda, int* info);              \
+  void letter##lauum_(const char* uplo, const int* n, T* A, const int* lda, int* info);                                \
+  void letter##potri_(const char* uplo, const int* n, T* A, const int* lda, int* info);                                \
+  void letter##getri_(const int* n, T* A, const int* lda, const int* ipiv, T* work, const int* lwork, int* info);      \
+  void letter##geqrf_(const int* m, const int* n, T* A, const int* lda, T* tau, T* work, const int* lwork, int* info); \
+  void letter##gels_(const char* op, const int* m, const int* n, const int* nrhs, T* A, const int* lda, T* B,          \
+                     const int* ldb, T* work, const int* lwork, int* info);
 extern "C" {
-void spotrf_(const char* uplo, const int* n, float* A, const int* lda, int* info);
-void dpotrf_(const char* uplo, const int* n, double* A, const int* lda, int* info);
-void cpotrf_(const char* uplo, const int* n, std::complex<float>* A, const int* lda, int* info);
-void zpotrf_(const char* uplo, const int* n, std::complex<double>* A, const int* lda, int* info);
-void sposv_(const char* uplo, const int* n, const int* nrhs, float* A, const int* lda, float* B, const int* ldb,
-            int* info);
-void dposv_(const char* uplo, const int* n, const int* nrhs, double* A, const int* lda, double* B, const int* ldb,
-            int* info);
-void cposv_(const char* uplo, const int* n, const int* nrhs, std::complex<float>* A, const int* lda,
-            std::complex<float>* B, const int* ldb, int* info);
-void zposv_(const char* uplo, const int* n, const int* nrhs, std::complex<double>* A, const int* lda,
-            std::complex<double>* B, const int* ldb, int* info);
-void sgetrf_(const int* m, const int* n, float* A, const int* lda, int* ipiv, int* info);
-void slaswp_(const int* n, float* A, const int* lda, const int* k1, const int* k2, const int* ipiv, const int* incx);
-void sgesv_(const int* n, const int* nrhs, float* A, const int* lda, int* ipiv, float* B, const int* ldb, int* info);
-void dgetrf_(const int* m, const int* n, double* A, const int* lda, int* ipiv, int* info);
-void dlaswp_(const int* n, double* A, const int* lda, const int* k1, const int* k2, const int* ipiv, const int* incx);
-void dgesv_(const int* n, const int* nrhs, double* A, const int* lda, int* ipiv, double* B, const int* ldb, int* info);
-void cgetrf_(const int* m, const int* n, std::complex<float>* A, const int* lda, int* ipiv, int* info);
-void claswp_(const int* n, std::complex<float>* A, const int* lda, const int* k1, const int* k2, const int* ipiv,
-             const int* incx);
-void cgesv_(const int* n, const int* nrhs, std::complex<float>* A, const int* lda, int* ipiv, std::complex<float>* B,
-            const int* ldb, int* info);
-void zgetrf_(const int* m, const int* n, std::complex<double>* A, const int* lda, int* ipiv, int* info);
-void zlaswp_(const int* n, std::complex<double>* A, const int* lda, const int* k1, const int* k2, const int* ipiv,
-             const int* incx);
-void zgesv_(const int* n, const int* nrhs, std::complex<double>* A, const int* lda, int* ipiv, std::complex<double>* B,
-            const int* ldb, int* info);
-void strtri_(const char* uplo, const char* diag, const int* n, float* A, const int* lda, int* info);
-void slauum_(const char* uplo, const int* n, float* A, const int* lda, int* info);
-void spotri_(const char* uplo, const int* n, float* A, const int* lda, int* info);
-void sgetri_(const int* n, float* A, const int* lda, const int* ipiv, float* work, const int* lwork, int* info);
-void dtrtri_(const char* uplo, const char* diag, const int* n, double* A, const int* lda, int* info);
-void dlauum_(const char* uplo, const int* n, double* A, const int* lda, int* info);
-void dpotri_(const char* uplo, const int* n, double* A, const int* lda, int* info);
-void dgetri_(const int* n, double* A, const int* lda, const int* ipiv, double* work, const int* lwork, int* info);
-void ctrtri_(const char* uplo, const char* diag, const int* n, std::complex<float>* A, const int* lda, int* info);
-void clauum_(const char* uplo, const int* n, std::complex<float>* A, const int* lda, int* info);
-void cpotri_(const char* uplo, const int* n, std::complex<float>* A, const int* lda, int* info);
-void cgetri_(const int* n, std::complex<float>* A, const int* lda, const int* ipiv, std::complex<float>* work,
-             const int* lwork, int* info);
-void ztrtri_(const char* uplo, const char* diag, const int* n, std::complex<double>* A, const int* lda, int* info);
-void zlauum_(const char* uplo, const int* n, std::complex<double>* A, const int* lda, int* info);
-void zpotri_(const char* uplo, const int* n, std::complex<double>* A, const int* lda, int* info);
-void zgetri_(const int* n, std::complex<double>* A, const int* lda, const int* ipiv, std::complex<double>* work,
-             const int* lwork, int* info);
-void sgeqrf_(const int* m, const int* n, float* A, const int* lda, float* tau, float* work, const int* lwork,
-             int* info);
-void sgels_(const char* op, const int* m, const int* n, const int* nrhs, float* A, const int* lda, float* B,
-            const int* ldb, float* work, const int* lwork, int* info);
-void dgeqrf_(const int* m, const int* n, double* A, const int* lda, double* tau, double* work, const int* lwork,
-             int* info);
-void dgels_(const char* op, const int* m, const int* n, const int* nrhs, double* A, const int* lda, double* B,
-            const int* ldb, double* work, const int* lwork, int* info);
-void cgeqrf_(const int* m, const int* n, std::complex<float>* A, const int* lda, std::complex<float>* tau,
-             std::complex<float>* work, const int* lwork, int* info);
-void cgels_(const char* op, const int* m, const int* n, const int* nrhs, std::complex<float>* A, const int* lda,
-            std::complex<float>* B, const int* ldb, std::complex<float>* work, const int* lwork, int* info);
-void zgeqrf_(const int* m, const int* n, std::complex<double>* A, const int* lda, std::complex<double>* tau,
-             std::complex<double>* work, const int* lwork, int* info);
-void zgels_(const char* op, const int* m, const int* n, const int* nrhs, std::complex<double>* A, const int* lda,
-            std::complex<double>* B, const int* ldb, std::complex<double>* work, const int* lwork, int* info);
+LAPACK_FUNCTIONS(s, float)
+LAPACK_FUNCTIONS(d, double)
+LAPACK_FUNCTIONS(c, std::complex<float>)
+LAPACK_FUNCTIONS(z, std::complex<double>)
 }
+#undef LAPACK_FUNCTIONS
 
 /// Overloads of LAPACK's functions for the four types, column-major. No other file calls LAPACK.
 namespace tessera::host {
@@ -78,32 +37,37 @@ namespace tessera::host {
 #include "host_lapack.def"
 #undef FUNCTION
 
+/// Calls a function, and returns its info. LAPACK takes numbers and options by address.
+int info_of(auto function, auto... x) {
+  const auto argument = []<typename X>(const X& any) {
+    if constexpr (std::is_pointer_v<X>) return any;
+    else return &any;
+  };
+  int info = 0;
+  function(argument(x)..., &info);
+  return info;
+}
+inline char letter(Uplo uplo) { return uplo == Uplo::Lower ? 'L' : 'U'; }
+inline char letter(Diag diag) { return diag == Diag::Unit ? 'U' : 'N'; }
+
 /// A triangle of A ← its Cholesky factor: L with A = L Lᴴ (Lower), U with A = Uᴴ U (Upper).
 /// @return  0, or the order of the first leading minor that is not positive
 template <Scalar T>
 int potrf(Uplo uplo, int n, T* A, int lda) {
-  const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
-  int info = 0;
-  of_type<T>(spotrf_, dpotrf_, cpotrf_, zpotrf_)(&triangle, &n, A, &lda, &info);
-  return info;
+  return info_of(of_type<T>(spotrf_, dpotrf_, cpotrf_, zpotrf_), letter(uplo), n, A, lda);
 }
 
 /// Factorizes A like `potrf`, and computes B ← A⁻¹ B if A has a factor.
 template <Scalar T>
 int posv(Uplo uplo, int n, int nrhs, T* A, int lda, T* B, int ldb) {
-  const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
-  int info = 0;
-  of_type<T>(sposv_, dposv_, cposv_, zposv_)(&triangle, &n, &nrhs, A, &lda, B, &ldb, &info);
-  return info;
+  return info_of(of_type<T>(sposv_, dposv_, cposv_, zposv_), letter(uplo), n, nrhs, A, lda, B, ldb);
 }
 
 /// A ← L U with P A = L U.
 /// @return  0, or the first i with U(i, i) = 0
 template <Scalar T>
 int getrf(int m, int n, T* A, int lda, int* pivots) {
-  int info = 0;
-  of_type<T>(sgetrf_, dgetrf_, cgetrf_, zgetrf_)(&m, &n, A, &lda, pivots, &info);
-  return info;
+  return info_of(of_type<T>(sgetrf_, dgetrf_, cgetrf_, zgetrf_), m, n, A, lda, pivots);
 }
 
 /// Exchanges row i of A with row pivots[i - 1], counted from 1, for i from 1 to `count`; in reverse order if `step` is
@@ -117,37 +81,27 @@ void laswp(int n, T* A, int lda, int count, const int* pivots, int step) {
 /// Factorizes A, of order n, like `getrf`, and computes B ← A⁻¹ B if U is not singular.
 template <Scalar T>
 int gesv(int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb) {
-  int info = 0;
-  of_type<T>(sgesv_, dgesv_, cgesv_, zgesv_)(&n, &nrhs, A, &lda, pivots, B, &ldb, &info);
-  return info;
+  return info_of(of_type<T>(sgesv_, dgesv_, cgesv_, zgesv_), n, nrhs, A, lda, pivots, B, ldb);
 }
 
 /// A triangle of A ← its inverse.
 /// @return  0, or the first i with A(i, i) = 0; A is then unchanged
 template <Scalar T>
 int trtri(Uplo uplo, Diag diag, int n, T* A, int lda) {
-  const char triangle = uplo == Uplo::Lower ? 'L' : 'U', diagonal = diag == Diag::Unit ? 'U' : 'N';
-  int info = 0;
-  of_type<T>(strtri_, dtrtri_, ctrtri_, ztrtri_)(&triangle, &diagonal, &n, A, &lda, &info);
-  return info;
+  return info_of(of_type<T>(strtri_, dtrtri_, ctrtri_, ztrtri_), letter(uplo), letter(diag), n, A, lda);
 }
 
 /// A triangle of A ← Lᴴ L (Lower) or U Uᴴ (Upper).
 template <Scalar T>
 void lauum(Uplo uplo, int n, T* A, int lda) {
-  const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
-  int info = 0;
-  of_type<T>(slauum_, dlauum_, clauum_, zlauum_)(&triangle, &n, A, &lda, &info);
+  info_of(of_type<T>(slauum_, dlauum_, clauum_, zlauum_), letter(uplo), n, A, lda);
 }
 
 /// A triangle of A ← the inverse of the matrix whose factor `potrf` has computed.
 /// @return  0, or the first i with A(i, i) = 0; A is then unchanged
 template <Scalar T>
 int potri(Uplo uplo, int n, T* A, int lda) {
-  const char triangle = uplo == Uplo::Lower ? 'L' : 'U';
-  int info = 0;
-  of_type<T>(spotri_, dpotri_, cpotri_, zpotri_)(&triangle, &n, A, &lda, &info);
-  return info;
+  return info_of(of_type<T>(spotri_, dpotri_, cpotri_, zpotri_), letter(uplo), n, A, lda);
 }
 
 /// A ← the inverse of the matrix whose factors `getrf` has computed.
@@ -155,17 +109,14 @@ int potri(Uplo uplo, int n, T* A, int lda) {
 /// @return      0, or the first i with U(i, i) = 0; A is then unchanged
 template <Scalar T>
 int getri(int n, T* A, int lda, const int* pivots, T* work, int elements) {
-  int info = 0;
-  of_type<T>(sgetri_, dgetri_, cgetri_, zgetri_)(&n, A, &lda, pivots, work, &elements, &info);
-  return info;
+  return info_of(of_type<T>(sgetri_, dgetri_, cgetri_, zgetri_), n, A, lda, pivots, work, elements);
 }
 
 /// A ← R on and above the diagonal, and the reflectors below it; tau ← their scalar factors.
 /// @param work  has `elements` elements; n is enough, more is faster. If `elements` is -1, work[0] ← the best number
 template <Scalar T>
 void geqrf(int m, int n, T* A, int lda, T* tau, T* work, int elements) {
-  int info = 0;
-  of_type<T>(sgeqrf_, dgeqrf_, cgeqrf_, zgeqrf_)(&m, &n, A, &lda, tau, work, &elements, &info);
+  info_of(of_type<T>(sgeqrf_, dgeqrf_, cgeqrf_, zgeqrf_), m, n, A, lda, tau, work, elements);
 }
 
 /// Replaces B by the X that minimizes the norm of op(A) X − B or, if several X solve the system, by the X with the
@@ -176,9 +127,7 @@ void geqrf(int m, int n, T* A, int lda, T* tau, T* work, int elements) {
 template <Scalar T>
 int gels(Op op, int m, int n, int nrhs, T* A, int lda, T* B, int ldb, T* work, int elements) {
   const char transposed = op == Op::NoTrans ? 'N' : is_complex<T> ? 'C' : 'T';
-  int info = 0;
-  of_type<T>(sgels_, dgels_, cgels_, zgels_)(&transposed, &m, &n, &nrhs, A, &lda, B, &ldb, work, &elements, &info);
-  return info;
+  return info_of(of_type<T>(sgels_, dgels_, cgels_, zgels_), transposed, m, n, nrhs, A, lda, B, ldb, work, elements);
 }
 
 }  // namespace tessera::host

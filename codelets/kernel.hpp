@@ -27,34 +27,13 @@ namespace tessera::codelets {
 
 /// The BLAS of a CPU worker.
 struct OnHost {
-  template <typename... Args>
-  void gemm(Args... args) const {
-    host::gemm(args...);
-  }
-  template <typename... Args>
-  void symm(Args... args) const {
-    host::symm(args...);
-  }
-  template <typename... Args>
-  void hemm(Args... args) const {
-    host::hemm(args...);
-  }
-  template <typename... Args>
-  void syrk(Args... args) const {
-    host::syrk(args...);
-  }
-  template <typename... Args>
-  void herk(Args... args) const {
-    host::herk(args...);
-  }
-  template <typename... Args>
-  void syr2k(Args... args) const {
-    host::syr2k(args...);
-  }
-  template <typename... Args>
-  void her2k(Args... args) const {
-    host::her2k(args...);
-  }
+  static void gemm(auto... x) { host::gemm(x...); }
+  static void symm(auto... x) { host::symm(x...); }
+  static void hemm(auto... x) { host::hemm(x...); }
+  static void syrk(auto... x) { host::syrk(x...); }
+  static void herk(auto... x) { host::herk(x...); }
+  static void syr2k(auto... x) { host::syr2k(x...); }
+  static void her2k(auto... x) { host::her2k(x...); }
 };
 
 #ifdef TESSERA_WITH_CUDA
@@ -78,31 +57,16 @@ inline void check(const char* operation, cudaError_t status) {
 struct OnDevice {
   cublasHandle_t handle = device::local_handle();
 
-  template <typename... Args>
-  void gemm(Args... args) const {
-    check("gemm", device::gemm(handle, args...));
-  }
-  template <typename... Args>
-  void symm(Args... args) const {
-    check("symm", device::symm(handle, args...));
-  }
-  template <typename... Args>
-  void hemm(Args... args) const {
-    check("hemm", device::hemm(handle, args...));
-  }
-  template <typename... Args>
-  void syrk(Args... args) const {
-    check("syrk", device::syrk(handle, args...));
-  }
+  void gemm(auto... x) const { check("gemm", device::gemm(handle, x...)); }
+  void symm(auto... x) const { check("symm", device::symm(handle, x...)); }
+  void hemm(auto... x) const { check("hemm", device::hemm(handle, x...)); }
+  void syrk(auto... x) const { check("syrk", device::syrk(handle, x...)); }
   template <ComplexScalar T>
   void herk(Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda, Real<T> beta, T* C, int ldc) const {
     if (beta != 0) device::clear_imaginary_diagonal(n, C, ldc);  // cuBLAS would read the imaginary part
     check("herk", device::herk(handle, uplo, op, n, k, alpha, A, lda, beta, C, ldc));
   }
-  template <typename... Args>
-  void syr2k(Args... args) const {
-    check("syr2k", device::syr2k(handle, args...));
-  }
+  void syr2k(auto... x) const { check("syr2k", device::syr2k(handle, x...)); }
   template <ComplexScalar T>
   void her2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, Real<T> beta, T* C,
              int ldc) const {

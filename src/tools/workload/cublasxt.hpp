@@ -3,7 +3,6 @@
 
 #include <cublasXt.h>
 
-#include <concepts>
 #include <string>
 #include <tuple>
 
@@ -72,16 +71,8 @@ struct Xt {
   template <typename... X>
   using Element = std::remove_pointer_t<std::tuple_element_t<sizeof...(X) - 2, std::tuple<X...>>>;
 
-  /// An argument as cuBLAS-XT expects it: scalars are passed by address.
-  template <typename X>
-  static auto converted(const X& x) {
-    if constexpr (std::integral<X>) return x;
-    else if constexpr (Scalar<X>) return device::cublas(&x);
-    else return device::cublas(x);
-  }
-
   void call(const char* routine, auto function, const auto&... x) const {
-    require(function(handle, converted(x)...), std::string("cuBLAS-XT ") + routine);
+    require(function(handle, device::argument(x)...), std::string("cuBLAS-XT ") + routine);
   }
 };
 
