@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 
 #include "kernel.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_solver.hpp"
+#include "device_diagonal.hpp"
 #endif
 
 namespace tessera::codelets {
@@ -21,22 +20,6 @@ void report_zeros(const T* diagonal, std::ptrdiff_t stride, int count, Index fir
   for (int i = 0; i < count; i++)
     if (diagonal[i * stride] == T{}) return value.report_in_any_order(first + i + 1);
 }
-
-#ifdef TESSERA_WITH_CUDA
-/// A host function in the stream of a GPU, which searches a diagonal that the GPU has copied.
-template <Scalar T>
-struct Search {
-  const T* diagonal;
-  int count;
-  Index first;
-  InfoValue* value;
-
-  static void run(void* self) {
-    const std::unique_ptr<Search> s(static_cast<Search*>(self));
-    report_zeros(s->diagonal, 1, s->count, s->first, *s->value);
-  }
-};
-#endif
 
 template <Scalar T>
 struct FindZero {
@@ -56,18 +39,10 @@ struct FindZero {
 
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
-    const auto A = square(buffers, args);
-    const auto& solver = device::local_solver();  // only its pinned memory is used
-    if (solver.handle == nullptr) return;         // the failure has been reported
-    auto* const diagonal = static_cast<T*>(solver.diagonal);
-    for (int first = 0; first < A.n; first += device::longest_diagonal) {
-      const int count = std::min(device::longest_diagonal, A.n - first);
-      check("copy", device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, diagonal));
-      std::unique_ptr<Search<T>> search(new Search<T>{diagonal, count, args.first + first, args.value});
-      const auto status = cudaLaunchHostFunc(device::local_stream(), Search<T>::run, search.get());
-      check("cudaLaunchHostFunc", status);
-      if (status == cudaSuccess) static_cast<void>(search.release());  // its host function deletes it
-    }
+    if (device::local_solver().handle == nullptr) return;  // only its pinned memory is used; the failure was reported
+    visit_diagonal<T>(on, square(buffers, args), [args](const T* diagonal, int first, int count) {
+      report_zeros(diagonal, 1, count, args.first + first, *args.value);
+    });
   }
 #endif
 };

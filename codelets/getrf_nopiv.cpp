@@ -2,10 +2,12 @@
 // The tile operation of LU factorization without pivoting.
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 
 #include "kernel.hpp"
 #include "not_finite.hpp"
+#ifdef TESSERA_WITH_CUDA
+#include "device_diagonal.hpp"
+#endif
 
 namespace tessera::codelets {
 
@@ -54,23 +56,6 @@ void factorize_by_halves(Uplo unit, const Tile<T>& A) {
   factorize_by_halves<T>(unit, rest);
 }
 
-#ifdef TESSERA_WITH_CUDA
-/// A host function in the stream of a GPU, which searches for zeros on the diagonal of a factor.
-template <Scalar T>
-struct SearchForZeros {
-  const T* diagonal;
-  int count;
-  Index first;  ///< row of the matrix
-  InfoValue* value;
-
-  static void run(void* self) {
-    const std::unique_ptr<SearchForZeros> s(static_cast<SearchForZeros*>(self));
-    const int zero = first_zero(s->diagonal, 1, s->count);
-    if (zero < s->count) s->value->report(s->first + zero + 1);
-  }
-};
-#endif
-
 template <Scalar T>
 struct GetrfNopiv {
   using Args = GetrfNopivArgs;
@@ -103,23 +88,11 @@ struct GetrfNopiv {
     check("getrf_nopiv", device::getrf<T>(solver.handle, m, n, target, ld, workspace, nullptr,
                                           solver.info));  // null means no pivoting
     if (transposed) check("transpose", device::transpose<T>(on.handle, n, m, target, ld, A.data, A.ld));
-    search_for_zeros(on, A, solver, args);
-  }
-
-  /// Searches the diagonal itself, because cuSOLVER's info may miss values that are not finite, as that of potrf does.
-  static void search_for_zeros(const OnDevice& on, const Tile<T>& A, const device::Solver& solver, const Args& args) {
-    const int all = std::min(A.m, A.n);
-    for (int first = 0; first < all; first += device::longest_diagonal) {
-      const int count = std::min(device::longest_diagonal, all - first);
-      // A kernel copies this, because a cudaMemcpy would queue behind tiles that are being written back.
-      check("copy",
-            device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
-      std::unique_ptr<SearchForZeros<T>> search(
-          new SearchForZeros<T>{static_cast<const T*>(solver.diagonal), count, args.first + first, args.value});
-      const auto status = cudaLaunchHostFunc(device::local_stream(), SearchForZeros<T>::run, search.get());
-      check("cudaLaunchHostFunc", status);
-      if (status == cudaSuccess) static_cast<void>(search.release());  // its host function deletes it
-    }
+    // Searches the diagonal itself, because cuSOLVER's info may miss values that are not finite, as that of potrf does.
+    visit_diagonal<T>(on, {A.data, A.m, A.n, A.ld}, [args](const T* diagonal, int first, int count) {
+      const int zero = first_zero(diagonal, 1, count);
+      if (zero < count) args.value->report(args.first + first + zero + 1);
+    });
   }
 #endif
 };

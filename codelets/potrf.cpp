@@ -9,8 +9,8 @@
 #include "not_finite.hpp"
 
 #ifdef TESSERA_WITH_CUDA
+#include "device_diagonal.hpp"
 #include "device_magnitude.hpp"
-#include "device_solver.hpp"
 #endif
 
 namespace tessera::codelets {
@@ -25,27 +25,6 @@ int first_not_positive(const T* diagonal, std::ptrdiff_t stride, int count) {
   while (i < count && std::real(diagonal[i * stride]) > 0) i++;
   return i;
 }
-
-#ifdef TESSERA_WITH_CUDA
-/// A host function in the stream of a GPU, which examines the diagonal of a factor.
-template <Scalar T>
-struct Examination {
-  const int *info, *not_finite;
-  const T* diagonal;  ///< the diagonal of rows [first, first + count) of the tile
-  int first, count;
-  Index tile_row;
-  InfoValue* value;
-
-  static void run(void* self) {
-    const std::unique_ptr<Examination> e(static_cast<Examination*>(self));
-    const auto rows_before = [&](int row) { return std::clamp(row - e->first, 0, e->count); };
-    const int factorized = std::min(*e->info > 0 ? rows_before(*e->info - 1) : e->count, rows_before(*e->not_finite));
-    const int bad = first_not_positive(e->diagonal, 1, factorized);
-    if (bad < factorized) e->value->report(e->tile_row + e->first + bad + 1);
-    else if (factorized < e->count) e->value->report(e->tile_row + e->first + factorized + 1);
-  }
-};
-#endif
 
 template <Scalar T>
 struct Potrf {
@@ -73,19 +52,14 @@ struct Potrf {
     auto* const workspace = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
     if (workspace == nullptr) return;  // the failure has been reported
     check("potrf", device::potrf<T>(solver.handle, args.uplo, A.n, A.data, A.ld, workspace, elements, solver.info));
-    const auto stream = device::local_stream();
-    for (int first = 0; first < A.n; first += device::longest_diagonal) {
-      const int count = std::min(device::longest_diagonal, A.n - first);
-      // A kernel copies this, because a cudaMemcpy would queue behind tiles that are being written back.
-      check("copy",
-            device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, static_cast<T*>(solver.diagonal)));
-      std::unique_ptr<Examination<T>> examination(new Examination<T>{solver.info, solver.not_finite,
-                                                                     static_cast<const T*>(solver.diagonal), first,
-                                                                     count, args.first, args.value});
-      const auto status = cudaLaunchHostFunc(stream, Examination<T>::run, examination.get());
-      check("cudaLaunchHostFunc", status);
-      if (status == cudaSuccess) static_cast<void>(examination.release());  // its host function deletes it
-    }
+    const auto examine = [info = solver.info, not_finite = solver.not_finite, args](const T* diagonal, int first,
+                                                                                    int count) {
+      const auto rows_before = [=](int row) { return std::clamp(row - first, 0, count); };
+      const int factorized = std::min(*info > 0 ? rows_before(*info - 1) : count, rows_before(*not_finite));
+      const int bad = first_not_positive(diagonal, 1, factorized);
+      if (bad < count) args.value->report(args.first + first + bad + 1);
+    };
+    visit_diagonal<T>(on, {A.data, A.n, A.n, A.ld}, examine);
   }
 #endif
 };
