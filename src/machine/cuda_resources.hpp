@@ -31,6 +31,41 @@ inline HostMemory allocate_host(std::size_t bytes) {
   return HostMemory(data);
 }
 
+struct FreeDevice {
+  int device = 0;
+  void operator()(void* data) const {
+    cudaSetDevice(device);
+    cudaFree(data);
+  }
+};
+using DeviceMemory = std::unique_ptr<void, FreeDevice>;
+
+/// Allocates memory of `device`, which becomes the thread's current device.
+inline DeviceMemory allocate(int device, std::size_t bytes) {
+  require(cudaSetDevice(device), "cudaSetDevice");
+  void* data = nullptr;
+  require(cudaMalloc(&data, bytes), "device memory");
+  return {data, FreeDevice{device}};
+}
+
+/// Memory of one GPU that grows when needed, and then loses its content.
+class GrowingMemory {
+ public:
+  /// At least `bytes` bytes on the current device, which must be the same in all calls.
+  void* at_least(std::size_t bytes) {
+    if (bytes <= bytes_) return memory_.get();
+    int device = 0;
+    require(cudaGetDevice(&device), "cudaGetDevice");
+    memory_.reset(), bytes_ = 0;
+    memory_ = allocate(device, bytes), bytes_ = bytes;
+    return memory_.get();
+  }
+
+ private:
+  DeviceMemory memory_;
+  std::size_t bytes_ = 0;
+};
+
 struct DestroyStream {
   void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
 };

@@ -71,6 +71,24 @@ double rate_to_all_others(const std::vector<Endpoint*>& all, std::size_t bytes) 
   return static_cast<double>(bytes) * static_cast<double>(others.size()) / seconds_of(others, copy);
 }
 
+/// The rates of copies from one device to each of all [bytes/s]; 0 for itself.
+std::vector<double> rates_to_each(const Endpoint& from, const std::vector<Endpoint*>& all, std::size_t bytes) {
+  std::vector<double> rates;
+  for (auto* to : all) {
+    if (&from == to) {
+      rates.push_back(0);
+      continue;
+    }
+    const PeerAccess access(from.device, to->device);
+    const auto copy = [&](Endpoint& e) {
+      return cudaMemcpyPeerAsync(e.memory.get(), e.device, from.memory.get(), from.device, bytes, e.stream.get());
+    };
+    seconds_of({to}, copy);
+    rates.push_back(static_cast<double>(bytes) / seconds_of({to}, copy));
+  }
+  return rates;
+}
+
 }  // namespace
 
 LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
@@ -117,21 +135,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   rates.h2d_together = size * static_cast<double>(all.size()) / seconds_of(all, in(bytes));
   rates.d2h_together = size * static_cast<double>(all.size()) / seconds_of(all, out);
   rates.both_together = size * static_cast<double>(both.size()) / seconds_of(both, in_and_out);
-  for (auto* from : all) {
-    auto& row = rates.peer.emplace_back();
-    for (auto* to : all) {
-      if (from == to) {
-        row.push_back(0);
-        continue;
-      }
-      const PeerAccess access(from->device, to->device);
-      const auto copy = [&](Endpoint& e) {
-        return cudaMemcpyPeerAsync(e.memory.get(), e.device, from->memory.get(), from->device, bytes, e.stream.get());
-      };
-      seconds_of({to}, copy);
-      row.push_back(size / seconds_of({to}, copy));
-    }
-  }
+  for (auto* from : all) rates.peer.push_back(rates_to_each(*from, all, bytes));
   rates.peers_together = rate_to_all_others(all, bytes);
   return rates;
 }

@@ -28,22 +28,6 @@ inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-struct FreeDevice {
-  int device;
-  void operator()(void* data) const {
-    cudaSetDevice(device);
-    cudaFree(data);
-  }
-};
-using DeviceMemory = std::unique_ptr<void, FreeDevice>;
-
-inline DeviceMemory allocate(int device, std::size_t bytes) {
-  require(cudaSetDevice(device), "cudaSetDevice");
-  void* data = nullptr;
-  require(cudaMalloc(&data, bytes), "device memory for a measurement");
-  return {data, FreeDevice{device}};
-}
-
 struct DestroyHandle {
   int device;
   void operator()(cublasHandle_t handle) const {

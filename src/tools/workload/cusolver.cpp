@@ -27,57 +27,37 @@ void require(cusolverStatus_t status, const char* what) {
     throw RuntimeError(std::string(what) + ": cuSOLVER's status " + std::to_string(status));
 }
 
+template <Scalar T>
+constexpr Op adjoint = is_complex<T> ? Op::ConjTrans : Op::Trans;
+
 /// The number of workspace elements that `unmqr` needs.
 template <Scalar T>
 cusolverStatus_t unmqr_workspace(cusolverDnHandle_t handle, int m, int n, int k, const T* A, int lda, const T* tau,
                                  const T* C, int ldc, int* elements) {
-  return of_type<T>(cusolverDnSormqr_bufferSize, cusolverDnDormqr_bufferSize, cusolverDnCunmqr_bufferSize,
-                    cusolverDnZunmqr_bufferSize)(handle, CUBLAS_SIDE_LEFT, is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T, m,
-                                                 n, k, device::cublas(A), lda, device::cublas(tau), device::cublas(C),
-                                                 ldc, elements);
+  return device::call(of_type<T>(cusolverDnSormqr_bufferSize, cusolverDnDormqr_bufferSize, cusolverDnCunmqr_bufferSize,
+                                 cusolverDnZunmqr_bufferSize),
+                      handle, Side::Left, adjoint<T>, m, n, k, A, lda, tau, C, ldc, elements);
 }
 
 /// C, m×n, ← Qᴴ C, with k reflectors that `geqrf` has computed.
 template <Scalar T>
 cusolverStatus_t unmqr(cusolverDnHandle_t handle, int m, int n, int k, const T* A, int lda, const T* tau, T* C, int ldc,
                        T* workspace, int elements, int* info) {
-  return of_type<T>(cusolverDnSormqr, cusolverDnDormqr, cusolverDnCunmqr, cusolverDnZunmqr)(
-      handle, CUBLAS_SIDE_LEFT, is_complex<T> ? CUBLAS_OP_C : CUBLAS_OP_T, m, n, k, device::cublas(A), lda,
-      device::cublas(tau), device::cublas(C), ldc, device::cublas(workspace), elements, info);
+  return device::call(of_type<T>(cusolverDnSormqr, cusolverDnDormqr, cusolverDnCunmqr, cusolverDnZunmqr), handle,
+                      Side::Left, adjoint<T>, m, n, k, A, lda, tau, C, ldc, workspace, elements, info);
 }
 
 }  // namespace
 
 struct CuSolver::State {
-  /// Memory of the current GPU that grows.
-  class Memory {
-   public:
-    Memory() = default;
-    ~Memory() { cudaFree(data_); }
-    Memory(const Memory&) = delete;
-    Memory& operator=(const Memory&) = delete;
-    void* at_least(std::size_t bytes) {
-      if (bytes > bytes_) {
-        cudaFree(data_);
-        data_ = nullptr, bytes_ = 0;
-        require(cudaMalloc(&data_, bytes), "memory for cuSOLVER");
-        bytes_ = bytes;
-      }
-      return data_;
-    }
-
-   private:
-    void* data_ = nullptr;
-    std::size_t bytes_ = 0;
-  };
-
   /// An m×n matrix in the memory of the current GPU: the matrix itself if it is there, otherwise a copy.
   template <Scalar T>
   class OnGpu {
    public:
     /// @param copies    holds the copy, if one is needed
     /// @param triangle  if not empty, only this triangle is copied
-    OnGpu(Memory& copies, int device, void* home, Index m, Index n, Index ld, std::optional<Uplo> triangle = {})
+    OnGpu(gpu::GrowingMemory& copies, int device, void* home, Index m, Index n, Index ld,
+          std::optional<Uplo> triangle = {})
         : home_(static_cast<T*>(home)), home_ld_(ld), m_(m), n_(n), triangle_(triangle) {
       if (gpu::device_of(home) == device) return;
       copy_ = static_cast<T*>(copies.at_least(bytes(m * n)));
@@ -133,7 +113,7 @@ struct CuSolver::State {
   int device = 0;
   cusolverDnHandle_t handle = nullptr;
   cublasHandle_t blas_ = nullptr;
-  Memory A, B, workspace, info, pivots;
+  gpu::GrowingMemory A, B, workspace, info, pivots;
 };
 
 CuSolver::CuSolver(int device) : state_(std::make_unique<State>()) {

@@ -83,34 +83,10 @@ constexpr cudaDataType data_type = [] {
   }
 }();
 
-/// Device memory that grows.
-class Memory {
- public:
-  Memory() = default;
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  Memory(Memory&& other) noexcept : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
-  ~Memory() { cudaFree(data_); }
-  /// Memory on the current device, which must be the same in all calls.
-  void* at_least(std::size_t bytes) {
-    if (bytes > bytes_) {
-      cudaFree(data_);
-      data_ = nullptr, bytes_ = 0;
-      require(cudaMalloc(&data_, bytes), "memory for cuSOLVERMg");
-      bytes_ = bytes;
-    }
-    return data_;
-  }
-
- private:
-  void* data_ = nullptr;
-  std::size_t bytes_ = 0;
-};
-
 struct Device {
   int ordinal;
   gpu::Stream stream;
-  Memory A, workspace, pivots;
+  gpu::GrowingMemory A, workspace, pivots;
 };
 
 }  // namespace
@@ -161,7 +137,7 @@ struct CuSolverMg::State {
   Index columns_of_each(Index n) const { return ((n + block - 1) / block + count() - 1) / count() * block; }
 
   /// For each device, `bytes` bytes of the memory that `which` selects.
-  std::vector<void*> memory(Memory Device::*which, std::size_t bytes) {
+  std::vector<void*> memory(gpu::GrowingMemory Device::*which, std::size_t bytes) {
     std::vector<void*> all;
     for (auto& device : devices) {
       require(cudaSetDevice(device.ordinal), "cudaSetDevice");
