@@ -87,14 +87,10 @@ tile::TileExtents slices_of(const bench::Problem& p, Index slices) {
 void multiply_in_slices(const bench::Problem& p, Index slices, const bench::Operands& operands) {
   const auto tile = slices_of(p, slices);
   tools::with_type(p.type, [&]<Scalar T>(T) {
-    const auto scalar = [](std::complex<double> x) {
-      if constexpr (ComplexScalar<T>) return T(x);
-      else return static_cast<T>(x.real());
-    };
     const Matrix<T> A(static_cast<const T*>(operands.A), p.m, p.k, p.m, {tile.m, tile.k}),
         B(static_cast<const T*>(operands.B), p.k, p.n, p.k, {tile.k, tile.n}),
         C(static_cast<T*>(operands.C), p.m, p.n, p.m, {tile.m, tile.n});
-    gemm(Op::NoTrans, Op::NoTrans, scalar(p.alpha), A, B, scalar(p.beta), C);
+    gemm(Op::NoTrans, Op::NoTrans, tools::scalar_cast<T>(p.alpha), A, B, tools::scalar_cast<T>(p.beta), C);
     C.start_write_back();
     C.wait();
   });

@@ -2,17 +2,17 @@
 #include <starpu.h>  // STARPU_SIMGRID
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
 
-#include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
 #include "codelets/host_lapack.hpp"
 #include "plan/plans.hpp"
+#include "workload/factorization.hpp"
 #include "workload/other_libraries.hpp"
-#include "workload/parallel.hpp"
 #include "workload/typed_routine.hpp"
 
 namespace tessera::bench {
@@ -31,36 +31,15 @@ const char* name_of(Inversion which) {
 
 /// trtri, lauum and potri overwrite a triangle of C. getri overwrites C, which holds L and U with random pivots. The
 /// factors are generated as well-conditioned triangles.
-class Inverse final : public Routine {
+class Inverse final : public Factorization {
  public:
-  explicit Inverse(Inversion which) : Routine(name_of(which)), which_(which) {}
+  explicit Inverse(Inversion which) : Factorization(name_of(which), false), which_(which) {}
 
   Takes takes() const override {
     return {.uplo = in_triangle(), .diag = which_ == Inversion::Trtri, .k = false, .beta = false};
   }
   Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = in_triangle()}; }
   bool can_be_simulated() const override { return in_triangle(); }
-
-  double flops(const Problem& p) const override {
-    const auto n = static_cast<double>(p.n);
-    const double cubes = which_ == Inversion::Getri ? 4 : which_ == Inversion::Potri ? 2 : 1;  // in units of n³/6
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * cubes * (n * n * n / 6); });
-  }
-
-  blas::Traffic traffic(const Problem& p) const override {
-    const auto n = static_cast<double>(p.n), elements = in_triangle() ? n * (n + 1) / 2 : n * n;
-    const double bytes =
-        tools::with_type(p.type, [&]<Scalar T>(T) { return elements * static_cast<double>(sizeof(T)); });
-    return {bytes, bytes};
-  }
-
-  Shapes shapes(const Problem& p) const override {
-    Shape shape{.rows = p.n, .columns = p.n, .ld = std::max<Index>(1, p.n) + p.ld_pad};
-    shape.well_conditioned = true, shape.real_diagonal = real_diagonal();
-    return {{}, {}, shape};
-  }
-
-  double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
   using Routine::plan_of;
   algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
@@ -69,7 +48,7 @@ class Inverse final : public Routine {
   bool is_planned_whole() const override { return false; }
 
   void run_tessera(const Problem& p, const Operands& o) const override {
-    run<Index>(p, o, [&]<Scalar T>(Index n, T* A, Index lda) -> Index {
+    invert<Index>(p, o, [&]<Scalar T>(Index n, T* A, Index lda) -> Index {
       switch (which_) {
       case Inversion::Trtri: return trtri(p.uplo, p.diag, n, A, lda);
       case Inversion::Lauum: return lauum(p.uplo, n, A, lda), 0;
@@ -80,7 +59,7 @@ class Inverse final : public Routine {
     });
   }
   void run_openblas(const Problem& p, const Operands& o) const override {
-    run<int>(p, o, [&]<Scalar T>(int n, T* A, int lda) -> Index {
+    invert<int>(p, o, [&]<Scalar T>(int n, T* A, int lda) -> Index {
       switch (which_) {
       case Inversion::Trtri: return host::trtri(p.uplo, p.diag, n, A, lda);
       case Inversion::Lauum: return host::lauum(p.uplo, n, A, lda), 0;
@@ -95,14 +74,8 @@ class Inverse final : public Routine {
       return 0;
     });
   }
-  void run_cusolver([[maybe_unused]] CuSolver& solver, [[maybe_unused]] const Problem& p,
-                    [[maybe_unused]] const Operands& o) const override {
-#ifdef TESSERA_WITH_CUDA
-    run<Index>(p, o, [&]<Scalar T>(Index n, T* A, Index lda) -> Index {
-      solver.invert(p.type, which_, p.uplo, p.diag, n, A, lda);
-      return 0;
-    });
-#endif
+  void run_cusolver(CuSolver& solver, const Problem& p, const Operands& o) const override {
+    solver.invert(p.type, which_, p.uplo, p.diag, p.n, o.C, shapes(p).C.ld);
   }
 
   /// Inverses: X A t = t for a random vector t, where A is the product of the generated factors. lauum: C t = Lᴴ L t.
@@ -111,23 +84,15 @@ class Inverse final : public Routine {
     const PauseWorkers pause;
     return tools::with_type(p.type, [&]<Scalar T>(T) {
       auto* const C = static_cast<const T*>(o.C);
-      BoundedVector<T> t(p.n);
-      for (std::size_t i = 0; i < t.x.size(); i++) {
-        const double x = generated(p.seed, 3, static_cast<Index>(i));
-        t.x[i] = Wide<T>(static_cast<WideReal<T>>(x < 0 ? x - 0.5 : x + 0.5));
-        t.s[i] = magnitude(t.x[i]);
-      }
+      const auto t = random_vector<T>(p.n, p.seed);
       const bool adds = which_ == Inversion::Lauum;
       const auto product = multiply_by_factors<T>(p, t);
       const auto result = apply<T>(result_of(p, C), p.n, adds ? t : product);
       const auto &expected = adds ? product : t, &scale = adds ? product : result;
-      const double matrices = which_ == Inversion::Trtri || adds ? 2 : 3;
-      Verdict verdict{0, (is_complex<T> ? 2 * std::sqrt(2.0) : 1.0) * (matrices * static_cast<double>(p.n) + 2) *
-                             std::numeric_limits<Real<T>>::epsilon() / 2};
-      for (std::size_t i = 0; i < t.x.size(); i++) {
-        const double error = static_cast<double>(magnitude(result.x[i] - expected.x[i]) / scale.s[i]);
-        verdict.error = error <= verdict.error ? verdict.error : error;  // a NaN stays
-      }
+      const Index matrices = which_ == Inversion::Trtri || adds ? 2 : 3;
+      Verdict verdict{0, error_bound<T>(matrices * p.n)};
+      for (std::size_t i = 0; i < t.x.size(); i++)
+        verdict.add(static_cast<double>(magnitude(result.x[i] - expected.x[i]) / scale.s[i]));
       if (!rest_is_intact(p, C)) verdict.error = std::numeric_limits<double>::infinity();
       return verdict;
     });
@@ -138,18 +103,26 @@ class Inverse final : public Routine {
   /// The diagonal of a factor is real, except for trtri, which takes any triangle.
   bool real_diagonal() const { return which_ == Inversion::Lauum || which_ == Inversion::Potri; }
 
-  /// @param invert  (n, A, lda) → info
-  template <typename Size, typename Invert>
-  void run(const Problem& p, const Operands& o, Invert invert) const {
-    const Index ld = shapes(p).C.ld;
-    if (!in_triangle() && std::ssize(pivots_) != p.n) pivots_ = random_pivots(p);
-    const auto info = tools::with_type(p.type, [&]<Scalar T>(T) -> Index {
-      auto* const A = static_cast<T*>(o.C);
-      return invert(static_cast<Size>(p.n), A, static_cast<Size>(ld));
-    });
-    if (info != 0) throw RuntimeError(name() + ": the matrix is singular, info = " + std::to_string(info));
+  Shape matrix(const Problem& p) const override {
+    return {.rows = p.n, .columns = p.n, .well_conditioned = true, .real_diagonal = real_diagonal()};
+  }
+  double multiply_adds(const Problem& p) const override {
+    const double cubes = which_ == Inversion::Getri ? 4 : which_ == Inversion::Potri ? 2 : 1;  // in units of n³/6
+    return cubes * std::pow(static_cast<double>(p.n), 3) / 6;
+  }
+  double used_elements(const Problem& p) const override {
+    const auto n = static_cast<double>(p.n);
+    return in_triangle() ? n * (n + 1) / 2 : n * n;
   }
 
+  /// @param call  (n, A, lda) → info
+  template <typename Size, typename Call>
+  void invert(const Problem& p, const Operands& o, Call call) const {
+    if (!in_triangle() && std::ssize(pivots_) != p.n) pivots_ = random_pivots(p);
+    run<Size>(p, o, "the matrix is singular", [&]<Scalar T>(Size /*nrhs*/, T* A, Size lda, T* /*B*/, Size /*ldb*/) {
+      return call(static_cast<Size>(p.n), A, lda);
+    });
+  }
   static std::vector<int> random_pivots(const Problem& p) {
     std::vector<int> pivots;
     for (Index i = 0; i < p.n; i++) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <limits>
+#include <cmath>
 
-#include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
 #include "algorithms/lu_nopiv.hpp"
 #include "algorithms/run.hpp"
 #include "plan/plans.hpp"
 #include "workload/critical_path.hpp"
+#include "workload/factorization.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/typed_routine.hpp"
 
@@ -17,30 +17,13 @@ namespace {
 
 /// getrf_nopiv overwrites C (n×n) with its factors. C is well conditioned and needs no pivoting, because its Hermitian
 /// part is positive definite and dominates the rest.
-class LuNopiv final : public Routine {
+class LuNopiv final : public Factorization {
  public:
-  LuNopiv() : Routine("getrf_nopiv") {}
+  LuNopiv() : Factorization("getrf_nopiv", false) {}
 
   Takes takes() const override { return {.beta = false}; }
   /// OpenBLAS always pivots.
   Peers peers() const override { return {.openblas = false, .cublas = false, .cusolver = true}; }
-
-  double flops(const Problem& p) const override {
-    const auto n = static_cast<double>(p.n);
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * n * n * n / 3; });
-  }
-
-  blas::Traffic traffic(const Problem& p) const override {
-    const auto n = static_cast<double>(p.n);
-    const double bytes = tools::with_type(p.type, [&]<Scalar T>(T) { return n * n * static_cast<double>(sizeof(T)); });
-    return {bytes, bytes};
-  }
-
-  Shapes shapes(const Problem& p) const override {
-    return {{}, {}, {p.n, p.n, std::max<Index>(1, p.n) + p.ld_pad, /*well_conditioned=*/true}};
-  }
-
-  double growth(const Problem& /*p*/) const override { return std::numeric_limits<double>::infinity(); }
 
   using Routine::plan_of;
   algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
@@ -48,9 +31,9 @@ class LuNopiv final : public Routine {
   }
 
   void run_tessera(const Problem& p, const Operands& o) const override {
-    const auto info = tools::with_type(
-        p.type, [&]<Scalar T>(T) { return getrf_nopiv(p.n, p.n, static_cast<T*>(o.C), shapes(p).C.ld); });
-    if (info != 0) throw RuntimeError(name() + ": a pivot is zero, info = " + std::to_string(info));
+    run<Index>(p, o, "a pivot is zero", [&]<Scalar T>(Index /*nrhs*/, T* A, Index lda, T* /*B*/, Index /*ldb*/) {
+      return getrf_nopiv(p.n, p.n, A, lda);
+    });
   }
   /// From one diagonal tile to the next, trsm has tile³ / 2 multiply-adds, and gemm tile³.
   double critical_path(const Problem& p, const Operands& /*o*/, double rate) const override {
@@ -68,11 +51,8 @@ class LuNopiv final : public Routine {
   }
 
   void run_openblas(const Problem& /*p*/, const Operands& /*o*/) const override {}
-  void run_cusolver([[maybe_unused]] CuSolver& solver, [[maybe_unused]] const Problem& p,
-                    [[maybe_unused]] const Operands& o) const override {
-#ifdef TESSERA_WITH_CUDA
+  void run_cusolver(CuSolver& solver, const Problem& p, const Operands& o) const override {
     solver.factorize_with_pivots(p.type, p.n, p.n, o.C, shapes(p).C.ld, nullptr, 0, nullptr, 1);
-#endif
   }
 
   /// 0 = L U − A
@@ -86,6 +66,10 @@ class LuNopiv final : public Routine {
       return check_equation<T>({p.n, p.n, p.n, {{T(1), L, U}}, T(-1), A, {.form = Form::Zero}, C});
     });
   }
+
+ private:
+  Shape matrix(const Problem& p) const override { return {.rows = p.n, .columns = p.n, .well_conditioned = true}; }
+  double multiply_adds(const Problem& p) const override { return std::pow(static_cast<double>(p.n), 3) / 3; }
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
@@ -62,6 +63,8 @@ struct Operands {
 struct Verdict {
   double error = 0, bound = 0;
   bool passed() const noexcept { return error <= bound; }  // false if the error is not a number
+  /// Takes a further error into account. An error that is not a number stays.
+  void add(double further) noexcept { error = further <= error || std::isnan(error) ? error : further; }
 };
 
 }  // namespace tessera::bench
