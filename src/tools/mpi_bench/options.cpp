@@ -28,6 +28,18 @@ void require_at_least_1(const char* option, Index value) {
   if (value < 1) throw BadArgument(option, std::to_string(value), "must be at least 1");
 }
 
+/// Checks the routines, and that each exists for each type.
+void check_problems(const Options& options) {
+  for (const auto& routine : options.routines) require_routine(routine);
+  for (const auto& type : options.types) {
+    if (type.size() != 1 || std::string("sdcz").find(type) == std::string::npos)
+      throw BadArgument("--type", type, "is not one of s, d, c, z");
+    for (const auto& routine : options.routines)
+      if (options.unroll_as < 0 && is_for_complex_only(routine) && type != "c" && type != "z")
+        throw BadArgument("--routine", routine, "is for --type c and z");
+  }
+}
+
 }  // namespace
 
 std::optional<Options> parse_options(int argc, char** argv) {
@@ -84,14 +96,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   if (app.count("--chunk") > 0) require_at_least_1("--chunk", blocks.chunk);
   if (app.count("--look-ahead") > 0) require_at_least_1("--look-ahead", blocks.ahead);
   for (const Index n : options.sizes) require_at_least_1("--size", n);
-  for (const auto& routine : options.routines) require_routine(routine);
-  for (const auto& type : options.types) {
-    if (type.size() != 1 || std::string("sdcz").find(type) == std::string::npos)
-      throw BadArgument("--type", type, "is not one of s, d, c, z");
-    for (const auto& routine : options.routines)
-      if (options.unroll_as < 0 && is_for_complex_only(routine) && type != "c" && type != "z")
-        throw BadArgument("--routine", routine, "is for --type c and z");
-  }
+  check_problems(options);
   if (app.count("--unroll-as") > 0 && (options.unroll_as < 0 || options.unroll_as >= options.p * options.q))
     throw BadArgument("--unroll-as", std::to_string(options.unroll_as), "must be one of the grid's processes");
   if (app.count("--dump") > 0 && options.unroll_as < 0) throw BadArgument("--dump", options.dump, "needs --unroll-as");

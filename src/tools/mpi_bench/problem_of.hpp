@@ -138,6 +138,14 @@ class ProblemOf : public Problem {
   /// The factors of the products, which are not 1 and not short binary fractions.
   static constexpr double alpha_ = 0.7, beta_ = -0.4;
   static T number(double x) { return T(static_cast<Real<T>>(x)); }
+  /// Fills a matrix with random elements.
+  static void fill_random(const DistributedMatrix<T>& A, std::uint64_t seed) {
+    set_elements(A, [seed](Index i, Index j) { return random_element<T>(seed, i, j); });
+  }
+  /// A x with the random elements that A had at first.
+  static Vector times_random(const DistributedMatrix<T>& A, std::uint64_t seed, const Vector& x) {
+    return times(A, false, x, [seed](const T&, Index i, Index j) { return random_element<T>(seed, i, j); });
+  }
   /// Random elements with a dominant diagonal, so that triangles are well conditioned and, if `hermitian`, the matrix
   /// is positive definite.
   T dominant(Index i, Index j, bool hermitian) const {

@@ -19,20 +19,16 @@ class Gemm final : public ProblemOf<T> {
     const auto& blocks = cut_.blocks;
     grid.control({blocks.holds_back, blocks.rows, blocks.columns, blocks.chunk, blocks.ahead, control.by_columns});
   }
-  void fill() override {
-    for (auto [matrix, seed] : {std::pair{&A_, 1U}, {&B_, 2U}, {&C_, 3U}})
-      set_elements(*matrix, [seed](Index i, Index j) { return random_element<T>(seed, i, j); });
-  }
+  void fill() override { this->fill_random(A_, 1), this->fill_random(B_, 2), this->fill_random(C_, 3); }
   void run() override {
-    gemm(Op::NoTrans, Op::NoTrans, T(Real<T>(0.7)), A_, B_, T(Real<T>(-0.4)), C_);
+    gemm(Op::NoTrans, Op::NoTrans, this->number(this->alpha_), A_, B_, this->number(this->beta_), C_);
     C_.wait();
   }
   double residual() override {
     const auto x = random_vector(this->n_);
-    auto wanted = times(A_, false, times(B_, false, x, this->whole), this->whole);
-    const auto before = times(C_, false, x, [](const T&, Index i, Index j) { return random_element<T>(3, i, j); });
-    for (std::size_t i = 0; i < wanted.size(); i++)
-      wanted[i] = Wide(T(Real<T>(0.7))) * wanted[i] + Wide(T(Real<T>(-0.4))) * before[i];
+    const auto wanted =
+        sum(Wide(this->number(this->alpha_)), times(A_, false, times(B_, false, x, this->whole), this->whole),
+            Wide(this->number(this->beta_)), this->times_random(C_, 3, x));
     return relative_error<T>(times(C_, false, x, this->whole), wanted, this->n_);
   }
   double model_bytes() const override { return cut_.loads.received; }
@@ -68,8 +64,8 @@ class RankUpdate final : public ProblemOf<T> {
     if (twice_) B_ = this->matrix();
   }
   void fill() override {
-    set_elements(A_, [](Index i, Index j) { return random_element<T>(1, i, j); });
-    if (B_) set_elements(*B_, [](Index i, Index j) { return random_element<T>(2, i, j); });
+    this->fill_random(A_, 1);
+    if (B_) this->fill_random(*B_, 2);
     set_elements(C_, [this](Index i, Index j) { return before(i, j); });
   }
   void run() override {
@@ -122,10 +118,7 @@ class SymmetricProduct final : public ProblemOf<T> {
  public:
   SymmetricProduct(bool hermitian, const Grid& grid, Index n, Index tile)
       : ProblemOf<T>(grid, n, tile), hermitian_(hermitian) {}
-  void fill() override {
-    for (auto [matrix, seed] : {std::pair{&A_, 1U}, {&B_, 2U}, {&C_, 3U}})
-      set_elements(*matrix, [seed](Index i, Index j) { return random_element<T>(seed, i, j); });
-  }
+  void fill() override { this->fill_random(A_, 1), this->fill_random(B_, 2), this->fill_random(C_, 3); }
   void run() override {
     const T alpha = this->number(this->alpha_), beta = this->number(this->beta_);
     if (!hermitian_) symm(Side::Left, Uplo::Lower, alpha, A_, B_, beta, C_);
@@ -136,10 +129,9 @@ class SymmetricProduct final : public ProblemOf<T> {
   double residual() override {
     const auto x = random_vector(this->n_);
     const auto element = [this](const T& a, Index i, Index j) { return hermitian_ && i == j ? T(std::real(a)) : a; };
-    const auto wanted =
-        sum(Wide(this->number(this->alpha_)),
-            times_symmetric(A_, hermitian_, times(B_, false, x, this->whole), element), Wide(this->number(this->beta_)),
-            times(C_, false, x, [](const T&, Index i, Index j) { return random_element<T>(3, i, j); }));
+    const auto wanted = sum(Wide(this->number(this->alpha_)),
+                            times_symmetric(A_, hermitian_, times(B_, false, x, this->whole), element),
+                            Wide(this->number(this->beta_)), this->times_random(C_, 3, x));
     return relative_error<T>(times(C_, false, x, this->whole), wanted, this->n_);
   }
   double model_bytes() const override { return this->along_rows() + this->along_columns(); }
@@ -150,29 +142,33 @@ class SymmetricProduct final : public ProblemOf<T> {
   DistributedMatrix<T> A_ = this->matrix(), B_ = this->matrix(), C_ = this->matrix();
 };
 
-/// B ← 0.7 A B with a lower triangular A
+/// B ← 0.7 A B (trmm) or B ← 0.7 A⁻¹ B (trsm) with a lower triangular A
 template <Scalar T>
-class Trmm final : public ProblemOf<T> {
+class Triangular final : public ProblemOf<T> {
  public:
-  Trmm(const Grid& grid, Index n, Index tile) : ProblemOf<T>(grid, n, tile) {}
+  Triangular(bool solves, const Grid& grid, Index n, Index tile) : ProblemOf<T>(grid, n, tile), solves_(solves) {}
   void fill() override {
-    for (auto [matrix, seed] : {std::pair{&A_, 1U}, {&B_, 2U}})
-      set_elements(*matrix, [seed](Index i, Index j) { return random_element<T>(seed, i, j); });
+    if (solves_) set_elements(A_, [this](Index i, Index j) { return this->dominant(i, j, false); });
+    else this->fill_random(A_, 1);
+    this->fill_random(B_, 2);
   }
   void run() override {
-    trmm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, this->number(this->alpha_), A_, B_);
+    constexpr auto routine = [](bool solves, auto... x) { solves ? trsm(x...) : trmm(x...); };
+    routine(solves_, Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, this->number(this->alpha_), A_, B_);
     B_.wait();
   }
   double residual() override {
     const auto x = random_vector(this->n_);
-    const auto before = times(B_, false, x, [](const T&, Index i, Index j) { return random_element<T>(2, i, j); });
-    const auto wanted = sum(Wide(this->number(this->alpha_)), times(A_, false, before, this->lower), 0, before);
-    return relative_error<T>(times(B_, false, x, this->whole), wanted, this->n_);
+    const auto before = this->times_random(B_, 2, x), after = times(B_, false, x, this->whole);
+    const auto scaled = [this](const Vector& v) { return sum(Wide(this->number(this->alpha_)), v, 0, v); };
+    if (solves_) return relative_error<T>(times(A_, false, after, this->lower), scaled(before), this->n_);
+    return relative_error<T>(after, scaled(times(A_, false, before, this->lower)), this->n_);
   }
   double model_bytes() const override { return this->along_rows() / 2 + this->along_columns(); }
   double flops() const override { return this->cube() / 2; }
 
  private:
+  bool solves_;
   DistributedMatrix<T> A_ = this->matrix(), B_ = this->matrix();
 };
 
@@ -184,7 +180,7 @@ std::unique_ptr<Problem> make_product(const std::string& routine, const Grid& gr
   if (routine == "gemm") return std::make_unique<Gemm<T>>(grid, n, tile, control);
   if (routine == "symm" || routine == "hemm")
     return std::make_unique<SymmetricProduct<T>>(routine == "hemm", grid, n, tile);
-  if (routine == "trmm") return std::make_unique<Trmm<T>>(grid, n, tile);
+  if (routine == "trmm" || routine == "trsm") return std::make_unique<Triangular<T>>(routine == "trsm", grid, n, tile);
   for (const char* update : {"gemmt", "syrk", "herk", "syr2k", "her2k"})
     if (routine == update) return std::make_unique<RankUpdate<T>>(routine, grid, n, tile);
   return nullptr;

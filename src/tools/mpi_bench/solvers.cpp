@@ -8,83 +8,34 @@ namespace tessera::mpi_bench {
 
 namespace {
 
-/// B ← 0.7 A⁻¹ B with a lower triangular A
+/// The lower triangle of A ← its Cholesky factor, or A ← L U without pivoting
 template <Scalar T>
-class Trsm final : public ProblemOf<T> {
+class Unpivoted final : public ProblemOf<T> {
  public:
-  Trsm(const Grid& grid, Index n, Index tile) : ProblemOf<T>(grid, n, tile) {}
+  Unpivoted(bool definite, const Grid& grid, Index n, Index tile) : ProblemOf<T>(grid, n, tile), definite_(definite) {}
   void fill() override {
-    set_elements(A_, [this](Index i, Index j) { return this->dominant(i, j, false); });
-    set_elements(B_, [](Index i, Index j) { return random_element<T>(2, i, j); });
+    set_elements(A_, [this](Index i, Index j) { return this->dominant(i, j, definite_); });
   }
   void run() override {
-    trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, T(Real<T>(0.7)), A_, B_);
-    B_.wait();
-  }
-  double residual() override {
-    const auto x = random_vector(this->n_);
-    auto wanted = times(B_, false, x, [](const T&, Index i, Index j) { return random_element<T>(2, i, j); });
-    for (auto& y : wanted) y *= Wide(T(Real<T>(0.7)));
-    return relative_error<T>(times(A_, false, times(B_, false, x, this->whole), this->lower), wanted, this->n_);
-  }
-  double model_bytes() const override { return this->along_rows() / 2 + this->along_columns(); }
-  double flops() const override { return this->cube() / 2; }
-
- private:
-  DistributedMatrix<T> A_ = this->matrix(), B_ = this->matrix();
-};
-
-/// The lower triangle of A ← its Cholesky factor
-template <Scalar T>
-class Potrf final : public ProblemOf<T> {
- public:
-  Potrf(const Grid& grid, Index n, Index tile) : ProblemOf<T>(grid, n, tile) {}
-  void fill() override {
-    set_elements(A_, [this](Index i, Index j) { return this->dominant(i, j, true); });
-  }
-  void run() override {
-    const Info info = potrf(Uplo::Lower, A_);
+    const Info info = definite_ ? potrf(Uplo::Lower, A_) : getrf_nopiv(A_);
     A_.wait();
     info_ = info.wait();
   }
   double residual() override {
     if (info_ != 0) return std::numeric_limits<double>::infinity();
     const auto x = random_vector(this->n_);
-    const auto wanted = times(A_, false, x, [&](const T&, Index i, Index j) { return this->dominant(i, j, true); });
-    return relative_error<T>(times(A_, false, times(A_, true, x, this->lower), this->lower), wanted, this->n_);
+    const auto wanted =
+        times(A_, false, x, [&](const T&, Index i, Index j) { return this->dominant(i, j, definite_); });
+    const auto got = definite_ ? times(A_, false, times(A_, true, x, this->lower), this->lower)
+                               : times(A_, false, times(A_, false, x, this->upper), this->unit_lower);
+    return relative_error<T>(got, wanted, this->n_);
   }
-  /// An upper estimate: a tile that a process needs both in its row and in its column arrives only once.
+  /// For Cholesky an upper estimate: a tile that a process needs both in its row and in its column arrives only once.
   double model_bytes() const override { return (this->along_rows() + this->along_columns()) / 2; }
-  double flops() const override { return this->cube() / 6; }
+  double flops() const override { return this->cube() / (definite_ ? 6 : 3); }
 
  private:
-  DistributedMatrix<T> A_ = this->matrix();
-  Index info_ = 0;
-};
-
-/// A ← L U without pivoting
-template <Scalar T>
-class GetrfNopiv final : public ProblemOf<T> {
- public:
-  GetrfNopiv(const Grid& grid, Index n, Index tile) : ProblemOf<T>(grid, n, tile) {}
-  void fill() override {
-    set_elements(A_, [this](Index i, Index j) { return this->dominant(i, j, false); });
-  }
-  void run() override {
-    const Info info = getrf_nopiv(A_);
-    A_.wait();
-    info_ = info.wait();
-  }
-  double residual() override {
-    if (info_ != 0) return std::numeric_limits<double>::infinity();
-    const auto x = random_vector(this->n_);
-    const auto wanted = times(A_, false, x, [&](const T&, Index i, Index j) { return this->dominant(i, j, false); });
-    return relative_error<T>(times(A_, false, times(A_, false, x, this->upper), this->unit_lower), wanted, this->n_);
-  }
-  double model_bytes() const override { return (this->along_rows() + this->along_columns()) / 2; }
-  double flops() const override { return this->cube() / 3; }
-
- private:
+  bool definite_;
   DistributedMatrix<T> A_ = this->matrix();
   Index info_ = 0;
 };
@@ -97,7 +48,7 @@ class SolveWithFactors final : public ProblemOf<T> {
       : ProblemOf<T>(grid, n, tile), routine_(routine) {}
   void fill() override {
     set_elements(A_, [this](Index i, Index j) { return element(i, j); });
-    set_elements(B_, [](Index i, Index j) { return random_element<T>(2, i, j); });
+    this->fill_random(B_, 2);
     info_ = (is_cholesky() ? potrf(Uplo::Lower, A_) : getrf_nopiv(A_)).wait();
     A_.wait();
   }
@@ -109,7 +60,7 @@ class SolveWithFactors final : public ProblemOf<T> {
   double residual() override {
     if (info_ != 0) return std::numeric_limits<double>::infinity();
     const auto x = random_vector(this->n_);
-    const auto wanted = times(B_, false, x, [](const T&, Index i, Index j) { return random_element<T>(2, i, j); });
+    const auto wanted = this->times_random(B_, 2, x);
     const auto got = times(A_, false, times(B_, false, x, this->whole),
                            [this](const T&, Index i, Index j) { return element(i, j); });
     return relative_error<T>(got, wanted, this->n_);
@@ -135,8 +86,8 @@ class Lu final : public ProblemOf<T> {
     if (routine != "getrf") B_ = this->matrix();
   }
   void fill() override {
-    set_elements(A_, [](Index i, Index j) { return random_element<T>(1, i, j); });
-    if (B_) set_elements(*B_, [](Index i, Index j) { return random_element<T>(2, i, j); });
+    this->fill_random(A_, 1);
+    if (B_) this->fill_random(*B_, 2);
     if (factorizes_) return;
     pivoted_ = getrf(A_);
     A_.wait();
@@ -152,16 +103,15 @@ class Lu final : public ProblemOf<T> {
   double residual() override {
     if (info_ != 0) return std::numeric_limits<double>::infinity();
     const auto x = random_vector(this->n_);
-    const auto before = [](const T&, Index i, Index j) { return random_element<T>(1, i, j); };
     if (B_) {
       // The error is bounded relative to the sizes of the solutions, which depend on the condition of A.
       const auto sizes =
           times(*B_, false, Vector(x.size(), 1), [](const T& b, Index, Index) { return T(std::abs(b)); });
       const auto solution = times(*B_, false, x, this->whole);
-      const auto wanted = times(*B_, false, x, [](const T&, Index i, Index j) { return random_element<T>(2, i, j); });
-      return relative_error<T>(times(A_, false, solution, before), wanted, this->n_, size_of(sizes));
+      return relative_error<T>(this->times_random(A_, 1, solution), this->times_random(*B_, 2, x), this->n_,
+                               size_of(sizes));
     }
-    auto wanted = times(A_, false, x, before);
+    auto wanted = this->times_random(A_, 1, x);
     const auto pivots = pivoted_->pivots.wait();
     for (std::size_t i = 0; i < pivots.size(); i++)
       std::swap(wanted[i], wanted[static_cast<std::size_t>(pivots[i] - 1)]);
@@ -186,9 +136,8 @@ class Lu final : public ProblemOf<T> {
 
 template <Scalar T>
 std::unique_ptr<Problem> make_solver(const std::string& routine, const Grid& grid, Index n, Index tile) {
-  if (routine == "trsm") return std::make_unique<Trsm<T>>(grid, n, tile);
-  if (routine == "potrf") return std::make_unique<Potrf<T>>(grid, n, tile);
-  if (routine == "getrf_nopiv") return std::make_unique<GetrfNopiv<T>>(grid, n, tile);
+  if (routine == "potrf" || routine == "getrf_nopiv")
+    return std::make_unique<Unpivoted<T>>(routine == "potrf", grid, n, tile);
   if (routine == "potrs" || routine == "getrs_nopiv")
     return std::make_unique<SolveWithFactors<T>>(routine, grid, n, tile);
   if (routine == "getrf" || routine == "getrs" || routine == "gesv")

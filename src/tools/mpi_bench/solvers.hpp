@@ -8,7 +8,7 @@
 
 namespace tessera::mpi_bench {
 
-/// The problems of the solvers: trsm, factorizations, and solves with factors.
+/// The problems of the solvers: factorizations, and solves with factors.
 /// @return  null if the routine is not among them
 template <Scalar T>
 std::unique_ptr<Problem> make_solver(const std::string& routine, const Grid& grid, Index n, Index tile);
