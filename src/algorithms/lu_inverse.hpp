@@ -12,6 +12,7 @@
 #include "pivot_tiles.hpp"
 #include "runtime/session.hpp"
 #include "tile/ops.hpp"
+#include "tile/panel_flops.hpp"
 
 namespace tessera::algorithms {
 
@@ -38,8 +39,7 @@ class LuInverse {
   void invert() {
     for (Index j = 0; j < A_.nt(); j++) {
       for (Index k = 0; k < j; k++) {
-        const double flops =
-            flops_of_multiply_add(A_.type()) * (rows_above(k) + columns(k) / 2) * columns(k) * columns(j);
+        const double flops = flops_.multiply(rows_above(k), columns(k), columns(j));
         sink_.step(k);
         sink_.submit(codelets::panel_multiply(A_.type()), {access(k, STARPU_R), access(j, STARPU_RW)},
                      codelets::PanelMultiplyArgs{{flops, A_.type()}, first(k)}, panel(j).owner);
@@ -97,8 +97,7 @@ class LuInverse {
       inverses = sink_.temporary(panel(j), codelets::diagonal_block, 2 * A_.tile_n(j), size_of(A_.type()));
       accesses.push_back({inverses.handle(), STARPU_W});
     }
-    const double flops =
-        flops_of_multiply_add(A_.type()) / 2 * columns(j) * columns(j) * (rows_above(j) + columns(j) / 3);
+    const double flops = flops_.invert(rows_above(j), columns(j));
     sink_.step(j);
     sink_.submit(codelets::panel_invert(A_.type()), std::span<const tile::Access>(accesses),
                  codelets::PanelInvertArgs{{flops, A_.type()}, first(j), blocked_}, panel(j).owner);
@@ -133,6 +132,7 @@ class LuInverse {
   Sink& sink_;
   tile::Ops<Sink> to_;
   tile::Stored A_;
+  tile::PanelFlops flops_{A_.type()};
   int gpus_;
   bool blocked_, has_gpus_;
 };

@@ -14,6 +14,7 @@
 #include "pivot_tiles.hpp"
 #include "row_exchanges.hpp"
 #include "tile/ops.hpp"
+#include "tile/panel_flops.hpp"
 
 namespace tessera::algorithms {
 
@@ -116,7 +117,7 @@ class PanelOps {
     add_tiles(accesses, A_, k, begin, end, STARPU_R);
     add_tiles(accesses, B, j, begin, end, STARPU_RW);
     const double rows = upper ? static_cast<double>(first(k)) + columns(k) / 2 : rows_from(k) - columns(k) / 2;
-    const double flops = flops_of_multiply_add(A_.type()) * rows * columns(k) * static_cast<double>(B.tile_n(j));
+    const double flops = flops_.solve(rows, columns(k), static_cast<double>(B.tile_n(j)));
     sink_.step(k);
     sink_.submit(
         codelets::panel_solve(A_.type()), std::span<const tile::Access>(accesses),
@@ -162,12 +163,15 @@ class PanelOps {
   }
   codelets::GetrfArgs panel_args(Index k, codelets::InfoValue* value) const {
     const double rows = rows_from(k), width = columns(k);
-    const double flops = flops_of_multiply_add(A_.type()) / 2 * width * width * std::max(rows - width / 3, 0.0);
-    return {{flops, A_.type(), rows, width}, first_in_tile(k), tiles_from(row_of(k)), first(k), blocked_, value};
+    return {{flops_.getrf(rows, width), A_.type(), rows, width},
+            first_in_tile(k),
+            tiles_from(row_of(k)),
+            first(k),
+            blocked_,
+            value};
   }
   codelets::PanelUpdateArgs update_args(Index k, Index j) const {
-    const double flops =
-        flops_of_multiply_add(A_.type()) * columns(k) * columns(j) * std::max(rows_from(k) - columns(k) / 2, 0.0);
+    const double flops = flops_.update(rows_from(k), columns(k), columns(j));
     codelets::PanelUpdateArgs args{{flops, A_.type()}, first_in_tile(k), tiles_from(row_of(k)), blocked_};
     args.work.moved = elements_moved(columns(k), A_.tile_n(j));
     return args;
@@ -182,6 +186,7 @@ class PanelOps {
   const detail::Machine& machine_;
   Sink& sink_;
   tile::Stored A_;
+  tile::PanelFlops flops_{A_.type()};
   detail::PivotHandles pivots_;
   RowExchanges<Sink> exchanges_{sink_, pivots_};
   int gpus_;

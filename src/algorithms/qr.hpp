@@ -15,6 +15,7 @@
 #include "plan.hpp"
 #include "reflector_tiles.hpp"
 #include "tile/ops.hpp"
+#include "tile/panel_flops.hpp"
 
 /// QR factorization in panels of full height, with one tile per panel, and operations with its reflectors.
 namespace tessera::algorithms {
@@ -45,7 +46,7 @@ class QrOps {
   }
   /// Whether copies take longer than arithmetic. Each panel should then return as soon as its own columns have arrived.
   bool is_bound_by_copies() const noexcept { return algorithms::is_tall_for_qr(A_.m(), A_.n()); }
-  double update_flops(Index k, Index j) const { return flops_of_larfb(k, columns(j)); }
+  double update_flops(Index k, Index j) const { return flops_.larfb(rows_from(k), count(k), columns(j)); }
 
   /// Requests all panels from first to last, the order in which `geqrf` expects them.
   void request() {
@@ -90,7 +91,7 @@ class QrOps {
     sink_.step(k);
     sink_.submit(codelets::larft(A_.type()),
                  {{A_.handle(0, k), STARPU_R}, {reflectors_.factors(k), STARPU_R}, {reflectors_.block(k), STARPU_W}},
-                 args_of(k, flops_of_block(k)), owner(k));
+                 args_of(k, flops_.larft(rows_from(k), count(k))), owner(k));
   }
   /// Applies the reflectors of panel k to panel j.
   void update(Index k, Index j, bool adjoint) { apply(Side::Left, adjoint, k, A_, j); }
@@ -98,7 +99,7 @@ class QrOps {
   void apply(Side side, bool adjoint, Index k, const tile::Stored& X, Index j) {
     const bool left = side == Side::Left;
     const double others = static_cast<double>(left ? X.tile_n(j) : X.tile_m(j));
-    const codelets::LarfbArgs args{{flops_of_larfb(k, others), A_.type()}, first(k), side, adjoint};
+    const codelets::LarfbArgs args{{flops_.larfb(rows_from(k), count(k), others), A_.type()}, first(k), side, adjoint};
     sink_.step(k);
     sink_.submit(codelets::larfb(A_.type()),
                  {{A_.handle(0, k), STARPU_R},
@@ -110,12 +111,12 @@ class QrOps {
   void generate(Index k) {
     sink_.step(k);
     sink_.submit(codelets::ungqr(A_.type()), {{A_.handle(0, k), STARPU_RW}, {reflectors_.block(k), STARPU_R}},
-                 args_of(k, flops_of_multiply_add(A_.type()) * rows_from(k) * columns(k) * columns(k)), owner(k));
+                 args_of(k, flops_.ungqr(rows_from(k), columns(k))), owner(k));
   }
   /// Applies panel k to column j of B, as one step of a solve with R or its adjoint.
   void solve(Op op, Index k, const tile::Stored& B, Index j) {
     const double rows = first(k) + columns(k) / 2;
-    const double flops = flops_of_multiply_add(A_.type()) * rows * columns(k) * static_cast<double>(B.tile_n(j));
+    const double flops = flops_.solve(rows, columns(k), static_cast<double>(B.tile_n(j)));
     sink_.step(k);
     sink_.submit(codelets::panel_solve(A_.type()), {{A_.handle(0, k), STARPU_R}, {B.handle(0, j), STARPU_RW}},
                  codelets::PanelSolveArgs{{flops, A_.type()}, first(k), 1, Uplo::Upper, op}, owner(j));
@@ -145,17 +146,11 @@ class QrOps {
 
  private:
   codelets::ReflectorArgs factor_args(Index k) const {
-    const double rows = rows_from(k), width = columns(k), order = std::min(rows, width);
-    const double reflections = rows * width * order - (rows + width) * order * order / 2 + order * order * order / 3;
-    auto args = args_of(k, flops_of_multiply_add(A_.type()) * reflections + flops_of_block(k));
-    args.work.rows = rows, args.work.columns = width;
+    auto args = args_of(k, flops_.geqrf(rows_from(k), columns(k), count(k)));
+    args.work.rows = rows_from(k), args.work.columns = columns(k);
     return args;
   }
   codelets::ReflectorArgs args_of(Index k, double flops) const { return {{flops, A_.type()}, first(k)}; }
-  double flops_of_block(Index k) const { return flops_of_multiply_add(A_.type()) * rows_from(k) * count(k) * count(k); }
-  double flops_of_larfb(Index k, double others) const {
-    return flops_of_multiply_add(A_.type()) * (2 * rows_from(k) + count(k)) * count(k) * others;
-  }
   tile::Tile panel(Index k) const { return tile::tile_of(A_, 0, k, owner(k)); }
   int first(Index k) const { return static_cast<int>(k * reflectors_.panel()); }  ///< row and column of the matrix
   double count(Index k) const { return static_cast<double>(reflectors_.count(k)); }
@@ -168,6 +163,7 @@ class QrOps {
   codelets::GrowthValue* size_ = nullptr;
   starpu_data_handle_t result_ = nullptr;
   tile::Stored A_;
+  tile::PanelFlops flops_{A_.type()};
   Reflectors& reflectors_;
   int gpus_;
   bool owned_;
