@@ -1,7 +1,7 @@
 #!/usr/bin/env -S python3 -B
 # SPDX-License-Identifier: BSD-3-Clause
 """The experiment of Itu et al.: SGEMM of order 2048 in n slices of A and B on a GTX 260, in simulated time, and on a GPU
-of this machine if --bench names tessera-bench. See itu.md."""
+of this machine if --bench names tessera-bench, beside which itu-slices is. See itu.md."""
 
 from xml.sax.saxutils import escape
 
@@ -112,7 +112,7 @@ def timelines():
 
 
 def on_a_gpu():
-    rows = paper.measure({}, slices=[1, 2, 4, 8], type="s", repeat=5,
+    rows = paper.measure({}, "itu-slices", slices=[1, 2, 4, 8], type="s", repeat=5,
                          size=paper.sizes([2048], [2048, 16384], [2048, 4096, 8192, 16384]))
 
     def milliseconds(seconds):

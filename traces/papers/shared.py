@@ -98,12 +98,13 @@ class Paper:
                 sys.exit(f"{self.name}: {' '.join(command)} failed:\n{done.stdout.decode(errors='replace')}")
             return [json.loads(line) for line in result.read_text().splitlines()]
 
-    def measure(self, environment, **options):
-        """The JSON rows of tessera-bench, with these environment variables in addition.
+    def measure(self, environment, program=None, **options):
+        """The JSON rows of tessera-bench, or of the program of this name beside it, with these environment variables in addition.
 
         @pre there is a --bench
         """
-        return self._rows([self.bench], options, environment)
+        path = self.bench if program is None else str(pathlib.Path(self.bench).with_name(program))
+        return self._rows([path], options, environment)
 
     def table(self, part, title, head, rows):
         """Prints a table, and writes it to PAPER-PART.csv. Numbers in it are already text."""

@@ -10,7 +10,6 @@
 #include "bench/demo.hpp"
 #include "bench/host_copies.hpp"
 #include "bench/overhead.hpp"
-#include "bench/slices.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/runtime_options.hpp"
 
@@ -33,10 +32,6 @@ int run(int argc, char** argv) {
   Progress progress(tools::with_environment({}).progress);
   if (options->overhead > 0) {
     measure_overhead(*options, progress);
-    return tools::Success;
-  }
-  if (!options->slices.empty()) {
-    measure_slices(*options, machine, progress);
     return tools::Success;
   }
   Report report(*options, progress);

@@ -62,11 +62,6 @@ void add_running(CLI::App& app, Options& options, Typed& typed) {
         app.add_flag("--host-copies", options.host_copies,
                      "instead: measure how fast one or more threads copy within host memory, and how many copies of "
                      "pageable memory per second their queues can handle"),
-        add_list(app, "--slices", options.slices,
-                 "instead: measure gemm on one GPU, with beta = 0, in N slices of A and B on two streams, as in Itu et "
-                 "al., and compare it with Tessera")
-            ->type_name("N")
-            ->check(tools::whole_number(1, 1024)),
         app.add_option("--overhead", options.overhead,
                        "instead: measure the cost of submitting, pushing, popping and draining a task, with N empty "
                        "tasks queued (11 KB each)")
@@ -84,21 +79,6 @@ void require_no_routine(const CLI::App& app, const std::string& mode) {
     if (option->count() > 0 && (option->get_group() == app.get_option("--size")->get_group() ||
                                 std::ranges::find(others, option->get_name()) != others.end()))
       throw BadArgument(option->get_name() + ": cannot be used with " + mode + ", which runs no routine");
-}
-
-/// Refuses options that do not apply to the schedule in slices.
-void require_plain_product(const CLI::App& app, const Options& options) {
-  for (const char* other : {"--against", "--check", "--trace", "--statistics", "--demo", "--sweep", "--overhead",
-                            "--beta", "--gpus", "--policy", "--placement", "--trans-a", "--trans-b"})
-    if (app.count(other) > 0) throw BadArgument(std::string(other) + ": cannot be used with --slices");
-  if (options.routines.size() != 1 || options.routines.front()->name() != "gemm")
-    throw BadArgument("--routine: --slices is for gemm only");
-  if (options.memory.value_or(Memory::Pinned) != Memory::Pinned)
-    throw BadArgument("--memory: --slices is for pinned memory only");
-  for (const auto& problem : options.problems)
-    for (const int slices : options.slices)
-      if (problem.k < 1 || slices > std::min(problem.m, problem.n))
-        throw BadArgument("--slices", std::to_string(slices), "is more than the matrix has rows or columns");
 }
 
 void require_plain_sweep(const CLI::App& app, const Options& options) {
@@ -136,13 +116,11 @@ std::optional<Options> parse_options(int argc, char** argv) {
   if (options.overhead > 0) require_no_routine(app, "--overhead");
   if (options.host_copies) {
     require_no_routine(app, "--host-copies");
-    if (options.overhead > 0 || !options.slices.empty())
-      throw BadArgument("--host-copies: cannot be used with another measurement");
+    if (options.overhead > 0) throw BadArgument("--host-copies: cannot be used with another measurement");
   }
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
   parse_problem_options(app, typed.problem, options);
   parse_running(typed, options);
-  if (!options.slices.empty()) require_plain_product(app, options);
   if (options.sweep) require_plain_sweep(app, options);
   return options;
 }

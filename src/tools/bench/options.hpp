@@ -24,7 +24,6 @@ struct Options : ChosenProblems {
   int repeat = 5, warmup = 1;
   bool check = false, demo = false, statistics = false;
   bool sweep = false;        ///< compare each call with the other ways to run it
-  std::vector<int> slices;   ///< if not empty, measures the schedule of Itu et al. with these numbers of slices
   int overhead = 0;          ///< if not 0, measures this number of empty tasks instead of a routine
   bool host_copies = false;  ///< measure copies in host memory instead of a routine
   std::string json;          ///< "": no file, "-": standard output

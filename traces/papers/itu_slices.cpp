@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/slices.hpp"
-
+// itu-slices measures products on one GPU in the schedule of Itu et al., and for comparison Tessera's gemm, all from
+// the same operands in pinned memory. C is not read (β = 0).
+//
+// With n slices, A is cut into n slices of rows and B into n slices of columns, which gives n² products. One stream
+// copies the first slices and computes, row by row of C. Another stream copies the other slices, those of B first, and
+// copies back each row of C when it is complete.
 #include <cuda_runtime.h>
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -17,19 +22,24 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
+#include "bench/machine.hpp"
 #include "bench/operand_memory.hpp"
 #include "bench/timing.hpp"
 #include "machine/cuda_resources.hpp"
 #include "shared/bad_argument.hpp"
+#include "shared/command_line.hpp"
+#include "shared/exit_code.hpp"
 #include "shared/json_lines.hpp"
+#include "shared/runtime_options.hpp"
 #include "shared/table.hpp"
 #include "shared/types.hpp"
 #include "workload/cublasxt.hpp"
-
-namespace tessera::bench {
+#include "workload/problem_options.hpp"
 
 namespace {
 
+using namespace tessera;
+using namespace tessera::bench;
 using bench::require;  // checks a status of cuBLAS
 using gpu::require;
 
@@ -46,23 +56,6 @@ std::vector<gpu::Event> create_events(int count) {
   return events;
 }
 
-/// Device memory.
-template <typename T>
-class Buffer {
- public:
-  explicit Buffer(Index elements) {
-    require(cudaMalloc(reinterpret_cast<void**>(&data_), static_cast<std::size_t>(elements) * sizeof(T)),
-            "device memory");
-  }
-  ~Buffer() { cudaFree(data_); }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  T* data() const { return data_; }
-
- private:
-  T* data_ = nullptr;
-};
-
 class CublasHandle {
  public:
   explicit CublasHandle(const gpu::Stream& stream) {
@@ -78,14 +71,43 @@ class CublasHandle {
   cublasHandle_t handle_{};
 };
 
+struct Options : ChosenProblems {
+  std::vector<int> slices{1, 2, 4, 8};
+  int repeat = 5, warmup = 1;
+  std::string json;
+};
+
+/// @return  empty if --help was given, after printing the help
+std::optional<Options> parse_options(int argc, char** argv) {
+  CLI::App app("Measures gemm on one GPU in N slices of A and B on two streams, as in Itu et al.", "itu-slices");
+  Options options;
+  TypedProblem typed;
+  add_problem_options(app, typed);
+  add_list(app, "--slices", options.slices, "numbers of slices (1,2,4,8)")->check(tools::whole_number(1, 1024));
+  app.add_option("--repeat", options.repeat, "measured calls (5)")->check(tools::whole_number(1, 1000000));
+  app.add_option("--warmup", options.warmup, "unmeasured calls after the first (1)")
+      ->check(tools::whole_number(0, 1000));
+  app.add_option("--json", options.json, "write one JSON object per measurement; '-': to standard output");
+  if (!tools::parse_command_line(app, argc, argv)) return std::nullopt;
+  parse_problem_options(app, typed, options);
+  for (const char* other : {"--routine", "--beta", "--memory", "--trans-a", "--trans-b", "--chain"})
+    if (app.count(other) > 0) throw tools::BadArgument(std::string(other) + ": the schedule has no such choice");
+  for (const auto& problem : options.problems)
+    for (const int slices : options.slices)
+      if (problem.k < 1 || slices > std::min(problem.m, problem.n))
+        throw tools::BadArgument("--slices", std::to_string(slices), "is more than the matrix has rows or columns");
+  return options;
+}
+
 /// The operands on the GPU, and the schedule. Slices of A and rows of C are contiguous on the GPU.
 template <Scalar T>
 class Schedule {
  public:
   Schedule(const Problem& problem, const Shapes& shapes, const Operands& host, int slices, int device)
       : p_(problem), shapes_(shapes), host_(host), slices_(slices), first_(gpu::create_stream(device)),
-        second_(gpu::create_stream(device)), A_(p_.m * p_.k), B_(p_.k * p_.n), C_(p_.m * p_.n),
-        has_a_(create_events(slices)), has_b_(create_events(slices)), row_done_(create_events(slices)) {}
+        second_(gpu::create_stream(device)), A_(allocate(device, p_.m * p_.k)), B_(allocate(device, p_.k * p_.n)),
+        C_(allocate(device, p_.m * p_.n)), has_a_(create_events(slices)), has_b_(create_events(slices)),
+        row_done_(create_events(slices)) {}
 
   /// Runs the whole schedule as the paper describes it.
   void run() {
@@ -116,6 +138,11 @@ class Schedule {
   }
 
  private:
+  static gpu::DeviceMemory allocate(int device, Index elements) {
+    return gpu::allocate(device, static_cast<std::size_t>(elements) * sizeof(T));
+  }
+  static T* data(const gpu::DeviceMemory& memory) { return static_cast<T*>(memory.get()); }
+
   struct Range {
     Index first, count;
   };
@@ -136,31 +163,27 @@ class Schedule {
   }
   void copy_a(int i, const gpu::Stream& stream) const {
     const auto rows = slice(p_.m, i);
-    copy(A_.data() + rows.first * p_.k, rows.count, static_cast<const T*>(host_.A) + rows.first, shapes_.A.ld,
+    copy(data(A_) + rows.first * p_.k, rows.count, static_cast<const T*>(host_.A) + rows.first, shapes_.A.ld,
          rows.count, p_.k, cudaMemcpyHostToDevice, stream);
   }
   void copy_b(int j, const gpu::Stream& stream) const {
     const auto columns = slice(p_.n, j);
-    copy(B_.data() + columns.first * p_.k, p_.k, static_cast<const T*>(host_.B) + columns.first * shapes_.B.ld,
+    copy(data(B_) + columns.first * p_.k, p_.k, static_cast<const T*>(host_.B) + columns.first * shapes_.B.ld,
          shapes_.B.ld, p_.k, columns.count, cudaMemcpyHostToDevice, stream);
   }
   void copy_c(int i, const gpu::Stream& stream) const {
     const auto rows = slice(p_.m, i);
-    copy(static_cast<T*>(host_.C) + rows.first, shapes_.C.ld, C_.data() + rows.first * p_.n, rows.count, rows.count,
+    copy(static_cast<T*>(host_.C) + rows.first, shapes_.C.ld, data(C_) + rows.first * p_.n, rows.count, rows.count,
          p_.n, cudaMemcpyDeviceToHost, stream);
   }
   void multiply(int i, int j) const {
     const auto rows = slice(p_.m, i), columns = slice(p_.n, j);
     const auto whole = [](Index x) { return static_cast<int>(x); };
     require(device::gemm<T>(cublas_.get(), Op::NoTrans, Op::NoTrans, whole(rows.count), whole(columns.count),
-                            whole(p_.k), scalar(p_.alpha), A_.data() + rows.first * p_.k, whole(rows.count),
-                            B_.data() + columns.first * p_.k, whole(p_.k), T{},
-                            C_.data() + rows.first * p_.n + columns.first * rows.count, whole(rows.count)),
+                            whole(p_.k), tools::scalar_cast<T>(p_.alpha), data(A_) + rows.first * p_.k,
+                            whole(rows.count), data(B_) + columns.first * p_.k, whole(p_.k), T{},
+                            data(C_) + rows.first * p_.n + columns.first * rows.count, whole(rows.count)),
             "a product");
-  }
-  static T scalar(std::complex<double> x) {
-    if constexpr (ComplexScalar<T>) return T(x);
-    else return static_cast<T>(x.real());
   }
   void wait() const {
     for (const auto* stream : {&first_, &second_})
@@ -173,7 +196,7 @@ class Schedule {
   const int slices_;
   const gpu::Stream first_, second_;
   const CublasHandle cublas_{first_};
-  const Buffer<T> A_, B_, C_;
+  const gpu::DeviceMemory A_, B_, C_;
   const std::vector<gpu::Event> has_a_, has_b_, row_done_;
 };
 
@@ -253,7 +276,7 @@ std::vector<Row> measure_problem(const Options& options, const Machine& machine,
   const std::vector<T> theirs(C, C + shapes.C.elements());
   memory.fill_result(problem, shapes);
   RuntimeOptions start;
-  start.cpus = options.cpus, start.gpus = 1, start.tile = options.tile, start.progress = false;
+  start.gpus = 1, start.progress = false;
   const Runtime runtime(start);
   progress.begin("Tessera");
   Row ours{.problem = problem, .flops = gemm.flops(problem)};
@@ -278,25 +301,31 @@ nlohmann::ordered_json json_of(const Row& row) {
           {"gflops", 1e-9 * row.flops / row.total}};
 }
 
-}  // namespace
-
-void measure_slices(const Options& options, const Machine& machine, Progress& progress) {
-  if (!machine.has_cuda())
-    throw tools::BadArgument("--slices: needs a CUDA GPU, but there is none (" + machine.why_not_more_gpus + ")");
-  tools::JsonLines json(options.json);
+int run(int argc, char** argv) {
+  const auto options = parse_options(argc, argv);
+  if (!options) return tools::Success;
+  const auto machine = look_at_machine(true);
+  if (!machine.has_cuda()) throw RuntimeError("there is no CUDA GPU (" + machine.why_not_more_gpus + ")");
+  Progress progress(tools::with_environment({}).progress);
+  tools::JsonLines json(options->json);
   const auto all = columns();
   progress.clear();
   json.note(tools::table_head(all));
-  for (auto problem : options.problems) {
+  for (auto problem : options->problems) {
     problem.beta = 0;
     const auto rows = tools::with_type(
-        problem.type, [&]<Scalar T>(T) { return measure_problem<T>(options, machine, problem, progress); });
+        problem.type, [&]<Scalar T>(T) { return measure_problem<T>(*options, machine, problem, progress); });
     progress.clear();
     for (const auto& row : rows) {
       json.note(tools::table_line(all, row));
       json.write(json_of(row));
     }
   }
+  return tools::Success;
 }
 
-}  // namespace tessera::bench
+}  // namespace
+
+int main(int argc, char** argv) {
+  return tools::exit_code_of("itu-slices", [&] { return run(argc, argv); });
+}
