@@ -171,32 +171,26 @@ def call(routine, letter, **values):
             arguments.append(values[name].ctypes.data)
         else:
             arguments.append(values[name])
-    status = function(*arguments)
-    if status != 0:
-        explain(status, routine)
+    checked(routine, function(*arguments))
     return info.value
-
-
-def init(cpus=-1, gpus=-1):
-    """Starts StarPU, or joins it if it runs. Optional, since the first routine starts what it needs. Each call needs a call
-    of `finalize`. -1 stands for the number in TESSERA_CPUS or TESSERA_DEVICES, or if these are not set, for all useful ones."""
-    status = library.tessera_init(cpus, gpus)
-    if status != 0:
-        explain(status, "init")
-
-
-def finalize():
-    """Waits for all submitted work. The last call stops what the first `init` started. Without `init`, it stops what the
-    first routine started."""
-    status = library.tessera_finalize()
-    if status != 0:
-        explain(status, "finalize")
 
 
 def checked(routine, status):
     """Raises the exception for the status that a function has returned."""
     if status != 0:
         explain(status, routine)
+
+
+def init(cpus=-1, gpus=-1):
+    """Starts StarPU, or joins it if it runs. Optional, since the first routine starts what it needs. Each call needs a call
+    of `finalize`. -1 stands for the number in TESSERA_CPUS or TESSERA_DEVICES, or if these are not set, for all useful ones."""
+    checked("init", library.tessera_init(cpus, gpus))
+
+
+def finalize():
+    """Waits for all submitted work. The last call stops what the first `init` started. Without `init`, it stops what the
+    first routine started."""
+    checked("finalize", library.tessera_finalize())
 
 
 def host_register(address, size):

@@ -5,26 +5,15 @@ import ctypes
 import numpy as np
 
 from ._arrays import LETTERS, leading_dimension, letters
-from ._library import OPTIONS, ArgumentError, RuntimeFailure, explain, library, number
+from ._library import OPTIONS, ROUTINES as POINTER_ROUTINES, ArgumentError, RuntimeFailure, checked, library, number
 from ._on_gpu import located
 
-# The functions of tessera.h on matrices: their arguments, named as in the header. The last matrix is the output. `real`
-# marks scalars that are real for complex matrices, too.
-ROUTINES = {
-    "gemm": "op_a op_b alpha A B beta C",
-    "gemmt": "uplo op_a op_b alpha A B beta C",
-    "symm": "side uplo alpha A B beta C",
-    "hemm": "side uplo alpha A B beta C",
-    "syrk": "uplo op alpha A beta C",
-    "herk": "uplo op real:alpha A real:beta C",
-    "syr2k": "uplo op alpha A B beta C",
-    "her2k": "uplo op alpha A B real:beta C",
-    "trmm": "side uplo op diag alpha A B",
-    "trsm": "side uplo op diag alpha A B",
-    "potrf": "uplo A info",
-    "potrs": "uplo A B",
-    "copy": "A B",
-}
+# The functions of tessera.h on matrices: the arguments of those on pointers, without what a matrix says itself. The last
+# matrix is the output.
+SAID_BY_MATRICES = {"layout", "m", "n", "k", "nrhs", "lda", "ldb", "ldc"}
+ROUTINES = {name: " ".join(argument for argument in POINTER_ROUTINES[name][1].split() if argument not in SAID_BY_MATRICES)
+            for name in "gemm gemmt symm hemm syrk herk syr2k her2k trmm trsm potrf potrs".split()}
+ROUTINES["copy"] = "A B"
 
 Handle, Size = ctypes.c_void_p, ctypes.c_int64
 
@@ -49,15 +38,10 @@ wait_for_info = function("info_wait", Handle, ctypes.POINTER(Size))
 library.tessera_info_destroy.argtypes, library.tessera_info_destroy.restype = [Handle], None
 
 
-def check(status, routine):
-    if status != 0:
-        explain(status, routine)
-
-
 def made(make, *arguments):
     """The handle that a function makes."""
     handle = Handle()
-    check(make(*arguments, ctypes.byref(handle)), "Matrix")
+    checked("Matrix", make(*arguments, ctypes.byref(handle)))
     return handle
 
 
@@ -81,7 +65,7 @@ def submit(routine, letter, **values):
             arguments.append(values[name].handle)
         else:
             raise ArgumentError(routine, name.lower(), f"is of type {type(values[name]).__name__}, must be a Matrix")
-    check(getattr(library, f"tessera_{routine}_submit")(*arguments), routine)
+    checked(routine, getattr(library, f"tessera_{routine}_submit")(*arguments))
     return info
 
 
@@ -94,7 +78,7 @@ class Info:
     def wait(self):
         """Waits for the factorization. Returns LAPACK's info, 0 if there are factors."""
         value = Size()
-        check(wait_for_info(self.handle, ctypes.byref(value)), "Info.wait")
+        checked("Info.wait", wait_for_info(self.handle, ctypes.byref(value)))
         return value.value
 
     def __del__(self, end=library.tessera_info_destroy):  # while Python ends, the module may have no names any more
@@ -168,7 +152,7 @@ class Matrix:
 
     def wait(self):
         """Waits for the tasks on the tiles, which are then in the array, if there is one."""
-        check(wait(self.handle), "Matrix.wait")
+        checked("Matrix.wait", wait(self.handle))
 
     def to_numpy(self):
         """Waits, and returns a copy as an array of NumPy."""
