@@ -26,6 +26,7 @@
 #include "machine/machine_rates.hpp"
 #include "routines/compute.hpp"
 #include "runtime/core_part.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/options.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/ranks_of_node.hpp"
@@ -223,12 +224,13 @@ void stop() {
 void settle() {
   using namespace std::chrono_literals;
   constexpr auto longest_task = 2s;
-  int left = starpu_task_nsubmitted();
+  const auto running = [] { return starpu_task_nsubmitted() + detail::products_without_tasks; };
+  int left = running();
   for (auto changed = std::chrono::steady_clock::now(); left > 0;) {
     std::this_thread::sleep_for(1ms);
     const auto now = std::chrono::steady_clock::now();
-    if (const int count = starpu_task_nsubmitted(); count != left) left = count, changed = now;
-    if (now - changed > longest_task) break;  // the remaining tasks wait for the calling thread's task
+    if (const int count = running(); count != left) left = count, changed = now;
+    if (now - changed > longest_task) break;  // what remains waits for the calling thread
   }
 }
 

@@ -59,7 +59,7 @@ struct Engine {
   /// Stops the devices.
   /// @pre  no call is running
   void (*stop)();
-  /// Waits until the workers are idle. For a thread that is itself inside a call, so the call cannot end.
+  /// Waits until the devices are idle. For a thread that is itself inside a call, so the call cannot end.
   void (*settle)();
 };
 
