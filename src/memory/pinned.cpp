@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <tessera/pinned.hpp>
 
+#include <starpu.h>
 #include <sys/mman.h>
 
 #include <limits>
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 
 #include "machine/device_places.hpp"
 #include "machine/gpu.hpp"
+#include "machine/gpu_workers.hpp"
 
 namespace tessera {
 
@@ -56,11 +59,21 @@ void* map_pages(std::size_t bytes, const std::vector<int>& nodes) {
   return data;
 }
 
-/// How fast all GPUs together copy from and to pages that are spread over these NUMA nodes [bytes/s]; 0 if there is no
-/// room to measure it.
+/// The GPUs of the running StarPU; if none runs, all GPUs. A context on a GPU that others use would take its memory.
+std::vector<int> measured_gpus() {
+  std::set<int> gpus;
+  if (starpu_is_initialized() == 0) {
+    for (const auto& gpu : gpu::probe(-1).usable) gpus.insert(gpu.ordinal);
+  } else {
+    for (const int worker : detail::gpu_workers::of(STARPU_CUDA_WORKER)) gpus.insert(starpu_worker_get_devid(worker));
+  }
+  return {gpus.begin(), gpus.end()};
+}
+
+/// How fast these GPUs together copy from and to pages that are spread over these NUMA nodes [bytes/s]; 0 if there is
+/// no room to measure it.
 double measured_rate(const std::vector<int>& nodes) {
-  std::vector<int> gpus;
-  for (const auto& gpu : gpu::probe(-1).usable) gpus.push_back(gpu.ordinal);
+  const auto gpus = measured_gpus();
   const auto bytes = gpus.size() * (std::size_t{64} << 20);
   void* const data = gpus.empty() ? MAP_FAILED : map_pages(bytes, nodes);
   if (data == MAP_FAILED) return 0;
