@@ -123,7 +123,7 @@ void expect_right_on_gpu(const Routine<T>& routine, const Options& options, cons
   EXPECT_TRUE(after.B == before.B);
 }
 
-// Without a tile size, most routines compute in the calling thread, unless another thread does so.
+// Without a tile size, the calling thread computes gemm, unless another thread does so.
 class ProductsOnGpu : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, ProductsOnGpu, each_routine(), its_name);
 
@@ -143,6 +143,35 @@ TEST_P(ProductsOnGpu, AreExactInSeveralThreads) {
         for (std::uint64_t i = 0; i < 10; i++) expect_right_on_gpu(routine, Options{}, {300, 200, 100}, 10 * seed + i);
       });
   });
+}
+
+/// Columns that are so far apart that indices of elements do not fit into 32 bits.
+TEST(ColumnsFarApart, AreFound) {
+  constexpr Index apart = Index{1} << 27, k = 18;  // the last column begins after 2^31 elements
+  constexpr std::size_t pitch = apart * sizeof(float);
+  std::size_t free = 0, total = 0;
+  require(cudaMemGetInfo(&free, &total));
+  if (free < k * pitch + (std::size_t{1} << 30)) GTEST_SKIP() << "too little memory";
+  void* memory = nullptr;
+  if (cudaMalloc(&memory, (k - 1) * pitch + n * sizeof(float)) != cudaSuccess) {
+    cudaGetLastError();
+    GTEST_SKIP() << "too little memory";
+  }
+  const std::unique_ptr<void, cudaError_t (*)(void*)> owned(memory, cudaFree);
+  auto* const wide = static_cast<float*>(memory);
+  HostMatrix<float> A(n, k), ones(k, n), C(n, n);
+  for (Index j = 0; j < k; j++)
+    for (Index i = 0; i < n; i++) A.data()[i + j * A.ld()] = static_cast<float>(i % 7 + j);
+  std::fill_n(ones.data(), ones.ld() * n, 1.0F);
+  const OnGpu<float> B(ones), result(C);
+  const auto copy = [&](float* to, std::size_t to_pitch, const float* from, std::size_t from_pitch) {
+    require(cudaMemcpy2D(to, to_pitch, from, from_pitch, n * sizeof(float), k, cudaMemcpyDefault));
+  };
+  copy(wide, pitch, A.data(), static_cast<std::size_t>(A.ld()) * sizeof(float));
+  gemm(Op::NoTrans, Op::NoTrans, n, n, k, 1.0F, wide, apart, B.data(), ones.ld(), 0.0F, result.data(), C.ld());
+  result.bring_back(C);
+  for (Index i = 0; i < n; i++)
+    ASSERT_EQ(C.data()[i + (n - 1) * C.ld()], static_cast<float>(k * (i % 7) + k * (k - 1) / 2)) << i;
 }
 
 TEST(Streams, AreWaitedFor) {

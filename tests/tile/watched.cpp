@@ -457,6 +457,26 @@ TEST_F(Watched, PartsPinnedFromTheStartAreSeen) {
   }
 }
 
+/// A GPU writes a part that begins and ends within a page.
+TEST_F(Watched, PinnedPartsOfAPageAreSeen) {
+  if (!detail::session()->machine().has_cuda()) GTEST_SKIP() << "no CUDA";
+  constexpr std::size_t part = page / 4;
+  const gpu::Allocation device(0, part);
+  fill(B_.data(), 5);
+  for (const std::size_t at : {5 * page, 5 * page + part, 6 * page - part}) {
+    const Mapped A;
+    fill(A.data(), 4);
+    for (int call = 0; call < 4; call++) multiply_right(A.data(), B_.data(), C_.data(), "before");
+    const gpu::PinnedMemory pinned(A.at(at), part);
+    for (int write = 0; write < 3; write++) {
+      const std::vector<double> sent(part / sizeof value, value * (1 + write));
+      gpu::copy_columns(device.data(), part, sent.data(), part, part, 1);
+      gpu::copy_columns(A.at(at), part, device.data(), part, part, 1);
+      multiply_right(A.data(), B_.data(), C_.data(), "after, at " + std::to_string(at % page));
+    }
+  }
+}
+
 /// io_uring may write memory whose pages it holds, without the page tables.
 TEST_F(Watched, NothingIsKeptWhilePagesArePinned) {
   fill(A_.data(), 1), fill(B_.data(), 2);
