@@ -48,7 +48,8 @@ void request_for_reader(TileId tile, Request request) {
     codelet.modes[0] = STARPU_R;
     return codelet;
   }();
-  starpu_task task;
+  // StarPU merges requests of the same task for the same copy, so all requests of a thread have the same task.
+  static thread_local starpu_task task;
   starpu_task_init(&task);
   task.cl = &reader;
   task.handles[0] = handle_of(tile);

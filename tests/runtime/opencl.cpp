@@ -11,9 +11,11 @@
 #include "machine/opencl.hpp"
 #include "support/environment.hpp"
 #include "support/error_of.hpp"
+#include "support/gate.hpp"
 #include "support/operands.hpp"
 #include "support/random_vector.hpp"
 #include "support/refused.hpp"
+#include "support/starpu.hpp"
 #include "support/tasks_of.hpp"
 #include "support/tiled.hpp"
 
@@ -185,6 +187,43 @@ TEST(OpenCl, OperandsMayBeLargerThanTheMemory) {
   }
   expect_right_product<double>(700, {128, 128});
   EXPECT_GT(statistics().bytes_h2d, std::uint64_t{3} * 700 * 700 * sizeof(double)) << "tiles came again";
+}
+
+// StarPU ends the process if too many requests wait for the same copy to the host.
+TEST(OpenCl, ATileOnItsWayToTheHostMayHaveManyReadersOnTheOtherDevice) {
+  const Environment environment{{"TESSERA_SCHED", "-write-back"}};  // the copy begins when the tile is acquired
+  const Runtime runtime(alone());
+  auto codelet = *work_codelet();
+  codelet.opencl_funcs[0] = codelet.cpu_funcs[0];
+  std::array<int, 2> workers{};
+  starpu_worker_get_ids_by_type(STARPU_OPENCL_WORKER, workers.data(), 2);
+  const auto submit_on = [&](std::size_t device, starpu_task* task) {
+    task->cl = &codelet;
+    submit(only_on(workers[device], task));
+  };
+  constexpr std::size_t readers = 4 * STARPU_MAXNODES;  // a device reserves half of them
+  const Numbers tile;
+  const std::deque<Numbers> results(readers);
+  submit_on(0, task_of([](void**) {}, {{tile.handle(), STARPU_RW}}));
+  starpu_task_wait_for_all();
+  std::array<Gate, 2> busy, free;
+  for (std::size_t device : {0, 1}) {
+    submit_on(device, task_of([&, device](void**) { busy[device].open(), free[device].wait(); }));
+    busy[device].wait();
+  }
+  starpu_data_acquire_on_node_cb(
+      tile.handle(), STARPU_MAIN_RAM, STARPU_R,
+      [](void* handle) { starpu_data_release_on_node(static_cast<starpu_data_handle_t>(handle), STARPU_MAIN_RAM); },
+      tile.handle());
+  for (const auto& result : results)
+    submit_on(1, task_of([](void**) {}, {{tile.handle(), STARPU_R}, {result.handle(), STARPU_RW}}));
+  free[1].open();
+  const unsigned node = starpu_worker_get_memory_node(static_cast<unsigned>(workers[1]));
+  const auto requested = [&] { return starpu_data_is_on_node(results[STARPU_MAXNODES].handle(), node) != 0; };
+  for (int i = 0; i < 5000 && !requested(); i++) usleep(1000);
+  EXPECT_TRUE(requested());
+  free[0].open();
+  EXPECT_EQ(starpu_task_wait_for_all(), 0);
 }
 
 TEST(OpenCl, MoreDevicesThanThereAreIsRefused) {

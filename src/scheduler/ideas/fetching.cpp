@@ -52,6 +52,9 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
     const auto at_a_peer = [&](const TileUse& use) {
       return use.reads && state.options.wait && cache.on_its_way_to_a_peer(use.tile, node);
     };
+    const auto fetched_with_its_task = [&](const TileUse& use) {
+      return use.reads && !cache.comes_through_host(use.tile, node);
+    };
     slot.waits = std::ranges::any_of(task.tiles, at_a_peer);
     slot.prefetched = !slot.waits;
     if (slot.prefetched && slot.counted.empty()) {
@@ -60,7 +63,7 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
         state.backend.set_counted(task.id, true);
         continue;
       }
-      if (std::ranges::all_of(task.tiles, &TileUse::reads)) {
+      if (std::ranges::all_of(task.tiles, fetched_with_its_task)) {
         slot.counted = tiles_read_by(task);
         slot.issuing = true;
         prefetches.tasks.push_back(task.id);

@@ -40,8 +40,10 @@ int hits(const State& state, const Worker& worker, const Task& task);
 
 /// Marks the reserved tasks of a worker whose tiles should be fetched now, and returns the requests in the order of the
 /// tasks. If a task overwrites a tile without reading it, only the tiles that it reads are requested, because StarPU
-/// would never lower the count of the overwritten tile. A task waits if one of its tiles is on its way to a peer. A
-/// task whose tiles have all arrived takes over abandoned tiles.
+/// would never lower the count of the overwritten tile. The tiles are also requested one by one if one of them comes
+/// through the host's memory: StarPU merges these requests, but not those of different tasks, and aborts if more than
+/// STARPU_MAXNODES requests wait for the same copy to the host. A task waits if one of its tiles is on its way to a
+/// peer. A task whose tiles have all arrived takes over abandoned tiles.
 Prefetches fetch_ahead(State& state, Worker& worker);
 
 /// Call this after the tiles that `fetch_ahead` returned have been requested.

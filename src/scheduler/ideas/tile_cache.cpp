@@ -61,6 +61,17 @@ bool TileCache::on_its_way_to_a_peer(TileId tile, unsigned node) const {
   return std::ranges::any_of(peers_[node], [&](unsigned peer) { return arriving(tile, peer); });
 }
 
+bool TileCache::comes_through_host(TileId tile, unsigned node) const {
+  if (valid(tile, host_node) || valid(tile, node)) return false;
+  bool far = false;
+  for (unsigned source = 0; source < peers_.size(); source++)
+    if (valid(tile, source)) {
+      if (is_peer(source, node)) return false;
+      far = true;
+    }
+  return far;
+}
+
 bool TileCache::is_peer(unsigned source, unsigned node) const {
   return std::ranges::find(peers_[node], source) != peers_[node].end();
 }

@@ -36,6 +36,10 @@ class TileCache {
   /// The tiles that the task reads and that have no valid copy in the memory node.
   std::vector<TileId> missing(const Task& task, unsigned node) const;
 
+  /// Whether a tile may have to be copied to the memory node through the host's memory, because neither the host nor a
+  /// peer has it.
+  bool comes_through_host(TileId tile, unsigned node) const;
+
   /// Whether no peer of the memory node has the tile yet, but one is receiving it.
   bool on_its_way_to_a_peer(TileId tile, unsigned node) const;
 

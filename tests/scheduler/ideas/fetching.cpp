@@ -46,6 +46,19 @@ TEST_F(Fetching, RequestsOnlyTheInputsOfATaskThatOverwritesATile) {
   EXPECT_THAT(tiles_of(fetch_ahead(state, gpu_)), IsEmpty());
 }
 
+// StarPU limits the requests of different tasks that wait for the copy to the host.
+TEST_F(Fetching, RequestsTilesOneByOneIfOneComesThroughTheHost) {
+  auto& far = add_gpu(3);
+  backend.where = {{tile(1), gpu_.node}, {tile(2), host_node}};
+  const auto task = reserve(far, {reads(1), updates(2)});
+  const auto prefetches = fetch_ahead(state, far);
+  EXPECT_THAT(prefetches.tasks, IsEmpty());
+  EXPECT_THAT(tiles_of(prefetches), ElementsAre(tile(1), tile(2)));
+  EXPECT_TRUE(backend.counted.at(task));
+  const auto at_a_peer = reserve(peer_, {reads(1), updates(2)});
+  EXPECT_THAT(fetch_ahead(state, peer_).tasks, ElementsAre(at_a_peer));
+}
+
 TEST_F(Fetching, RequestsNothingForATaskThatReadsNothing) {
   reserve(gpu_, {overwrites(1)});
   const auto prefetches = fetch_ahead(state, gpu_);
