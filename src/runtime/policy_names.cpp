@@ -14,6 +14,7 @@
 
 #include <tessera/sched.h>
 
+#include "common/environment.hpp"
 #include "common/variables.hpp"
 
 namespace tessera::detail {
@@ -60,9 +61,9 @@ class PolicyLibrary {
 
 /// The library that STARPU_SCHED_LIB names; null if the variable is not set.
 std::unique_ptr<PolicyLibrary> policy_library() {
-  const char* file = std::getenv("STARPU_SCHED_LIB");
-  if (file == nullptr) return nullptr;
-  return std::make_unique<PolicyLibrary>(file);
+  const auto file = environment("STARPU_SCHED_LIB");
+  if (file.empty()) return nullptr;
+  return std::make_unique<PolicyLibrary>(std::string(file));
 }
 
 /// Policies of StarPU that cannot run Tessera's tasks, and why; null for all others.
@@ -97,11 +98,11 @@ std::vector<std::string> all_names(const PolicyLibrary* library) {
 }  // namespace
 
 void require_policy(const std::string& name) {
+  const auto library = policy_library();  // refused even if its policies are not asked for
   if (name == our_policy) {
     if (const char* refusal = tessera_sched_check_options(); refusal != nullptr) throw option_error("policy", refusal);
     return;
   }
-  const auto library = policy_library();
   if (library && library->has(name)) return;
   std::string known;
   for (const auto& one : all_names(library.get())) {

@@ -101,8 +101,8 @@ TEST(RuntimeOptions, UnknownPolicyIsRefusedBesideALibraryOfPolicies) {
 
 TEST(RuntimeOptions, LibraryOfPoliciesThatCannotBeUsedIsRefused) {
   auto options = cpus(1);
-  options.policy = "eager";
-  {
+  for (const char* policy : {"eager", "tessera", ""}) {
+    options.policy = policy;
     const Environment environment{{"STARPU_SCHED_LIB", "/nonexistent/libmine.so"}};
     for (const char* part : {"'/nonexistent/libmine.so'", "cannot be loaded", "No such file"})
       expect_no_start(options, "STARPU_SCHED_LIB", part);
