@@ -139,16 +139,22 @@ struct TriangularArgs {
 starpu_codelet& trmm(char type);
 starpu_codelet& trsm(char type);
 
-/// A step of trsm or trmm in panels, with a triangular A on the left. Buffer A has n columns of the triangle in full
-/// height; buffer B has some columns of the other matrix in full height. Let k = [first, first + n) be the rows in
-/// which A has its diagonal, and r the rows below (Lower) or above (Upper) them. trsm computes B(k) ← α A(k)⁻¹ B(k),
-/// then B(r) ← α B(r) − A(r) B(k). trmm computes B(r) ← B(r) + α A(r) B(k), then B(k) ← α A(k) B(k). Buffers: A (read),
-/// B. A blocked trsm also reads the result of `diagonal_blocks` for A(k). The task returns `sum`, the sum for B(k), to
-/// `sum_slots`, and writes the sum for the rows of the next step.
+/// A step of trsm or trmm in panels. A is n columns of the triangle in full height, B is some columns of the other
+/// matrix in full height, or some of its rows in full width if the triangle is on the right. Below, these are called
+/// rows, too. With the rows k = [first, first + n), in which A has its diagonal, and the rows r below (Lower) or above
+/// them (Upper):
+/// - trsm computes B(k) ← α op(A(k))⁻¹ B(k), then B(r) ← α B(r) − op(A(r)) B(k). If the step gathers, it computes
+///   B(k) ← op(A(k))⁻¹ (α B(k) − op(A(r)) B(r)).
+/// - trmm computes B(r) ← B(r) + α op(A(r)) B(k), then B(k) ← α op(A(k)) B(k). If the step gathers, it computes
+///   B(k) ← α (op(A(k)) B(k) + op(A(r)) B(r)).
+/// Buffers: A (read), B. A blocked trsm also reads the result of `diagonal_blocks` for A(k). The task returns `sum`,
+/// the sum for B(k), to `sum_slots`, and writes the sum for the rows of the next step.
 struct TriangularPanelArgs : TriangularArgs {
   int first;
   int next_first, next_rows;  ///< the rows of the next step; `next_rows` is 0 in the last step
   void* next_sum;             ///< receives the sum for the rows of the next step; may be null
+
+  bool gathers() const { return (side == Side::Left) == (op != Op::NoTrans); }  ///< whether only B(k) changes
 };
 starpu_codelet& trmm_panel(char type);
 starpu_codelet& trsm_panel(char type);

@@ -19,6 +19,13 @@ template <Scalar T, bool inverse>
 struct TriangularPanel {
   using Args = TriangularPanelArgs;
 
+  /// Rows [first, first + count) of B if the triangle is on the left, otherwise these columns.
+  template <typename U>
+  static Tile<U> rows_of(const Args& args, const Tile<U>& B, int first, int count) {
+    if (args.side == Side::Left) return {B.data + first, count, B.n, B.ld};
+    return {element(B, 0, first), B.m, count, B.ld};
+  }
+
   /// The parts of the panels on which a step works.
   struct Parts {
     Tile<const T> triangle, rest;
@@ -31,62 +38,81 @@ struct TriangularPanel {
       const int begin = lower ? args.first + A.n : 0, count = lower ? A.m - begin : args.first;
       triangle = {A.data + args.first, A.n, A.n, A.ld};
       rest = {A.data + begin, count, A.n, A.ld};
-      own = {B.data + args.first, A.n, B.n, B.ld};
-      others = {B.data + begin, count, B.n, B.ld};
+      own = rows_of(args, B, args.first, A.n);
+      others = rows_of(args, B, begin, count);
     }
   };
 
-  /// @param diagonal  a function of the Parts, which solves with the triangle or multiplies by it
+  /// to ← α op(rest) from + β to (Left), or α from op(rest) + β to (Right)
+  static void add_product(const auto& blas, const Args& args, T alpha, const Tile<const T>& rest, const Tile<T>& from,
+                          T beta, const Tile<T>& to) {
+    const T* const x = from.data;
+    if (args.side == Side::Left)
+      blas.gemm(args.op, Op::NoTrans, to.m, to.n, from.m, alpha, rest.data, rest.ld, x, from.ld, beta, to.data, to.ld);
+    else
+      blas.gemm(Op::NoTrans, args.op, to.m, to.n, from.n, alpha, x, from.ld, rest.data, rest.ld, beta, to.data, to.ld);
+  }
+
+  /// @param diagonal  a function of the Parts and α, which solves with the triangle or multiplies by it
   static void run(const auto& blas, void* buffers[], const Args& args, auto diagonal) {
     const Parts p(buffers, args);
-    if (inverse) diagonal(p);
-    if (p.others.m > 0)
-      blas.gemm(Op::NoTrans, Op::NoTrans, p.others.m, p.others.n, p.own.m, inverse ? T(-1) : T(args.alpha), p.rest.data,
-                p.rest.ld, static_cast<const T*>(p.own.data), p.own.ld, inverse ? T(args.alpha) : T(1), p.others.data,
-                p.others.ld);
-    if (!inverse) diagonal(p);
+    const bool alone = p.others.m == 0 || p.others.n == 0;
+    const auto &from = args.gathers() ? p.others : p.own, &to = args.gathers() ? p.own : p.others;
+    const T alpha(args.alpha);
+    const bool product_first = inverse == args.gathers();
+    if (!product_first) diagonal(p, alpha);
+    if (!alone) add_product(blas, args, inverse ? T(-1) : alpha, p.rest, from, inverse ? alpha : T(1), to);
+    if (product_first) diagonal(p, inverse && !alone ? T(1) : alpha);
   }
 
   static void run(const OnHost& blas, void* buffers[], const Args& args) {
-    run(blas, buffers, args, [&](const Parts& p) {
+    run(blas, buffers, args, [&](const Parts& p, T alpha) {
       const auto operation = inverse ? host::trsm<T> : host::trmm<T>;
-      operation(Side::Left, args.uplo, Op::NoTrans, args.diag, p.own.m, p.own.n, T(args.alpha), p.triangle.data,
-                p.triangle.ld, p.own.data, p.own.ld);
+      operation(args.side, args.uplo, args.op, args.diag, p.own.m, p.own.n, alpha, p.triangle.data, p.triangle.ld,
+                p.own.data, p.own.ld);
     });
     sum_slots::give_back(args.sum);
     if (args.next_sum == nullptr) return;
-    const auto B = tile<const T>(buffers[1]);
+    const auto next = rows_of(args, tile<const T>(buffers[1]), args.next_first, args.next_rows);
     Real<T> sum{};
-    for (int j = 0; j < B.n; j++) sum += host::sum_of_magnitudes<T>(args.next_rows, element(B, args.next_first, j));
+    for (int j = 0; j < next.n; j++) sum += host::sum_of_magnitudes<T>(next.m, element(next, 0, j));
     *static_cast<Real<T>*>(args.next_sum) = sum;
   }
 
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
-    run(on, buffers, args, [&](const Parts& p) {
-      if constexpr (!inverse) multiply_on_device(args, p.triangle, p.own);
+    run(on, buffers, args, [&](const Parts& p, T alpha) {
+      const auto own = with(args, alpha);
+      if constexpr (!inverse) multiply_on_device(own, p.triangle, p.own);
       else if (args.blocked)
-        solve_on_device(args, p.triangle, p.own, starpu_task_get_current()->handles[2], tile<const T>(buffers[2]));
-      else solve_on_device(args, p.triangle, p.own, nullptr, {});
+        solve_on_device(own, p.triangle, p.own, starpu_task_get_current()->handles[2], tile<const T>(buffers[2]));
+      else solve_on_device(own, p.triangle, p.own, nullptr, {});
     });
     if (args.next_sum == nullptr) return;
     // The largest magnitude also shows whether an element is not finite.
     const auto& lane = device::local_lane();
-    const auto B = tile<const T>(buffers[1]);
-    check("inspection of a panel", device::add_magnitude<T>(lane.stream, args.next_rows, B.n,
-                                                            element(B, args.next_first, 0), B.ld, lane.values));
+    const auto next = rows_of(args, tile<const T>(buffers[1]), args.next_first, args.next_rows);
+    check("inspection of a panel",
+          device::add_magnitude<T>(lane.stream, next.m, next.n, next.data, next.ld, lane.values));
     check("inspection of a panel", device::take_value(lane.stream, lane.values, static_cast<Real<T>*>(args.next_sum)));
   }
 #endif
 
 #ifdef TESSERA_WITH_OPENCL
   static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
-    run(on, buffers, args, [&](const Parts& p) {
-      if constexpr (inverse) solve<T>(on, args, p.triangle, p.own);
-      else multiply<T>(on, args, p.triangle, p.own);
+    run(on, buffers, args, [&](const Parts& p, T alpha) {
+      const auto own = with(args, alpha);
+      if constexpr (inverse) solve<T>(on, own, p.triangle, p.own);
+      else multiply<T>(on, own, p.triangle, p.own);
     });
   }
 #endif
+
+ private:
+  static TriangularArgs with(TriangularArgs args, T alpha) {
+    args.alpha = alpha;
+    return args;
+  }
 };
 
 template <Scalar T>

@@ -160,7 +160,7 @@ struct Triangular {
   char type;
   Side side;
   bool inverse;
-  bool in_tiles;                  ///< whether panels are no candidates
+  bool one_panel;                 ///< whether all of B is in one panel if the call is in panels
   bool alone;                     ///< whether cores get no part
   Index of_triangle, of_columns;  ///< the order of A, and the other dimension of B
 
@@ -259,14 +259,18 @@ struct Triangular {
   double flops_of_column() const { return flops() / static_cast<double>(columns()); }
 
   void write_panels(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+    const bool left = side == Side::Left;
     const Outline A(graph, order(), order(), order(), plan.tile.k, type, true);
-    const Outline B(graph, order(), columns(), order(), plan.tile.n, type);
+    const Outline B = left ? Outline(graph, order(), columns(), order(), plan.tile.n, type)
+                           : Outline(graph, columns(), order(), columns(), order(), type);
     const Index gpus = plan.grid.size(), owners = machine.has_owners() ? gpus : 0;
     const tile::PanelView of_a(A, owners, Uplo::Lower), of_b(B, owners);
     Rehearse sink(graph, owners > 0);
     tile::Ops<Rehearse> to(machine, sink, type);
-    algorithms::triangular_panels(to, inverse, Uplo::Lower, Diag::NonUnit, tile::is_blocked(machine, A.tile_n(0)), 1,
-                                  of_a, of_b, plan.panels.ahead, gpus);
+    const auto op = left ? Op::NoTrans : Op::Trans;
+    algorithms::triangular_panels(
+        to, {inverse, side, Uplo::Lower, op, Diag::NonUnit, tile::is_blocked(machine, A.tile_n(0))}, 1, of_a, of_b,
+        plan.panels.ahead, gpus);
   }
 };
 

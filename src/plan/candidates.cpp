@@ -68,11 +68,12 @@ constexpr Index tallest_panel = 16384, lowest_panel = 1024;
 /// compute too little while panels arrive.
 constexpr Index panels_ahead = 4, fewest_panels = 4;
 constexpr std::array<Index, 3> chunks{512, 1024, 2048};
+constexpr Index widest_panel = 1024;  ///< of a result
 
 /// The widths to compare for panels of a result: the largest that leaves each GPU enough of them, and the next one.
 std::vector<Index> widths_of_result(Index columns, int gpus) {
-  constexpr Index widest = 1024, narrowest = 256;
-  Index width = widest;
+  constexpr Index narrowest = 256;
+  Index width = widest_panel;
   while (width > narrowest && divide_up(columns, width) < fewest_panels * gpus) width /= 2;
   if (divide_up(columns, width) < fewest_panels) return {};
   return width > narrowest ? std::vector{width, width / 2} : std::vector{width};
@@ -150,23 +151,27 @@ std::vector<Index> widths_of_panels(const detail::Machine& machine, Index order)
 /// Whether a sum over k is long enough for chunks of this length.
 bool enough_terms(Index k, Index chunk) { return 2 * chunk <= k || (chunk <= k && k <= 2 * chunks.front()); }
 
-/// Panels for a triangular or symmetric matrix on the left of one with `columns` columns.
-/// @param matrices  number of matrices that are as large as the result
+/// Panels for a triangular or symmetric matrix on the left of one with `columns` columns, or on the right of its
+/// transpose. If the result is one panel, one GPU computes it, and A passes through that GPU's link in long columns.
+/// @param one_panel  whether the result must be one panel; otherwise it may be
+/// @param matrices   number of matrices that are as large as the result
 std::vector<Plan> beside_triangle(const Machine& model, const detail::Machine& machine, char type, Index order,
-                                  Index columns, Index matrices) {
+                                  Index columns, Side side, bool one_panel, Index matrices) {
   std::vector<Plan> plans;
-  if (!may_be_in_panels(model, machine, type, order, true) || order > tallest_panel) return plans;
+  const auto add = [&](Index width, int gpus) {
+    const Index all = divide_up(columns, width), own = divide_up(all, gpus);
+    const double bytes = model.bytes(order, order) + static_cast<double>(matrices) * model.bytes(order, own * width);
+    for (const Index chunk : {chunks[1], chunks[2]}) {
+      if (!enough_terms(order, chunk) || (model.memory > 0 && bytes > model.memory)) continue;
+      const TileExtents tile{order, width, chunk};
+      plans.push_back(plan_columns(machine, side == Side::Left ? tile : TileExtents{width, order, chunk}, gpus, gpus));
+      plans.back().panels.ahead = std::min(panels_ahead, own);
+    }
+  };
+  if (columns <= widest_panel && may_be_in_panels(model, machine, type, order, false)) add(columns, 1);
+  if (one_panel || order > tallest_panel || !may_be_in_panels(model, machine, type, order, true)) return plans;
   for (const int gpus : numbers_of_gpus(machine, machine.gpu_count()))
-    for (const Index width : widths_of_result(columns, gpus))
-      for (const Index chunk : {chunks[1], chunks[2]}) {
-        const Index all = divide_up(columns, width), own = divide_up(all, gpus);
-        const double bytes =
-            model.bytes(order, order) + static_cast<double>(matrices) * model.bytes(order, own * width);
-        if (!enough_terms(order, chunk) || (model.memory > 0 && bytes > model.memory)) continue;
-        auto plan = plan_columns(machine, {order, width, chunk}, gpus, gpus);
-        plan.panels.ahead = std::min(panels_ahead, own);
-        plans.push_back(plan);
-      }
+    for (const Index width : widths_of_result(columns, gpus)) add(width, gpus);
   return plans;
 }
 
@@ -280,8 +285,7 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
 
 std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Triangular& call) {
   const bool left = call.side == Side::Left;
-  auto plans = left && !call.in_tiles ? beside_triangle(model, machine, call.type, call.order(), call.columns(), 1)
-                                      : std::vector<Plan>{};
+  auto plans = beside_triangle(model, machine, call.type, call.order(), call.columns(), call.side, call.one_panel, 1);
   const auto heights = sizes(machine, call.order(), 1), widths = sizes(machine, call.columns(), machine.cpu_workers);
   for (const int gpus : numbers_of_gpus(machine, machine.gpu_count()))
     for (const Index tile : heights)
@@ -304,8 +308,9 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
 }
 
 std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Sums& call) {
-  auto plans = call.what == SumOf::SymmetricLeft ? beside_triangle(model, machine, call.type, call.k, call.n, 2)
-                                                 : panels_of_sum(model, machine, call);
+  auto plans = call.what == SumOf::SymmetricLeft
+                   ? beside_triangle(model, machine, call.type, call.k, call.n, Side::Left, false, 2)
+                   : panels_of_sum(model, machine, call);
   for (auto& plan : plans) plan.k = call.k, plan.terms = divide_up(call.k, plan.tile.k);
   const auto rows = sizes(machine, call.m, machine.cpu_workers), columns = sizes(machine, call.n, machine.cpu_workers);
   for (const int gpus : numbers_of_gpus(machine, machine.gpu_count())) {

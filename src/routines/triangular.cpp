@@ -91,15 +91,15 @@ void compute_triangular(const std::shared_ptr<Session>& session, const algorithm
   }
   const bool panels = plan.panels.exist(), inverse = call.routine == blas::Routine::trsm;
   const auto a = stored_triangle(session, call.uplo, static_cast<const T*>(call.A), call.order(), call.lda,
-                                 {panels ? plan.tile.m : plan.tile.k, plan.tile.k});
+                                 {panels ? call.order() : plan.tile.k, plan.tile.k});
   name_operand(a, 'A');
   if (panels) {
     const Index gpus = plan.grid.size(), owners = session->machine().has_owners() ? gpus : 0;
     const tile::PanelView of_a(a, owners, call.uplo), of_b(b, owners);  // each of several GPUs loads its share of A
-    const bool blocked = tile::is_blocked(*session, a.tile_n(0));
+    const tile::TriangularFactor how{inverse,   call.side, call.uplo,
+                                     call.op_a, call.diag, tile::is_blocked(*session, a.tile_n(0))};
     const auto algorithm = [&](auto& to) {
-      algorithms::triangular_panels(to, inverse, call.uplo, call.diag, blocked, alpha, of_a, of_b, plan.panels.ahead,
-                                    gpus);
+      algorithms::triangular_panels(to, how, alpha, of_a, of_b, plan.panels.ahead, gpus);
     };
     algorithms::load_and_submit(*session, b, algorithm, plan.gpus);
   } else {

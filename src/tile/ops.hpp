@@ -28,6 +28,18 @@ inline bool is_blocked(const detail::Machine& machine, Index order) {
 }
 inline bool is_blocked(const detail::Session& session, Index order) { return is_blocked(session.machine(), order); }
 
+/// How a triangular matrix, or its inverse, is applied to another matrix in panels.
+struct TriangularFactor {
+  bool inverse;
+  Side side;
+  Uplo uplo;
+  Op op;
+  Diag diag;
+  bool blocked;  ///< whether GPUs compute by blocks, see `is_blocked`
+  /// Whether a step computes its rows of the result from other rows. Otherwise it changes the other rows.
+  bool gathers() const noexcept { return (side == Side::Left) == (op != Op::NoTrans); }
+};
+
 /// A range of rows of a matrix.
 struct PanelRows {
   Index first, count;
@@ -119,32 +131,33 @@ class Ops : public ProductOps<Sink> {
   Divisor panel_divisor(const Tile& A, Index first, Uplo stored, Diag diag, bool blocked) {
     return {A, stored, diag, blocked ? diagonal_blocks(A, first, stored, diag) : typename Sink::Temporary{}};
   }
-  /// One step of trsm or trmm: applies one panel of a triangular A on the left to one panel of X, both of full height.
-  /// See codelets::trsm_panel.
+  /// One step of trsm or trmm: applies one panel of a triangular A to one panel of X, both of full height. With A on
+  /// the right, the panel of X has full width. See codelets::trsm_panel.
   /// @param A        a panel; for a blocked trsm, with the inverses of its diagonal blocks
-  /// @param blocked  whether GPUs compute by blocks, see `is_blocked`
   /// @param first    the row of the matrix at which its diagonal begins
   /// @param next     the rows of the next step for X; empty if this is the last step
   /// @param sum      in: the sum for the rows of X in this step, empty before the first step; out: the sum for the rows
   ///                 in the next step
-  void triangular_panel(bool inverse, const Divisor& A, bool blocked, Index first, const Number& alpha, const Tile& X,
+  void triangular_panel(const TriangularFactor& how, const Divisor& A, Index first, const Number& alpha, const Tile& X,
                         PanelRows next, std::optional<void*>& sum) {
     sink_.step(A.tile.j);
-    if (!sum) sum = blocked ? inspect(X) : nullptr;
+    // The rows that a trsm gathers change before it solves, so the task inspects them itself.
+    const bool inspects = how.blocked && !(how.inverse && how.gathers());
+    if (!sum) sum = inspects ? inspect(X) : nullptr;
     void* const next_sum =
-        blocked && next.count > 0 && sink_.runs(X.handle) ? codelets::sum_slots::take(type_) : nullptr;
+        inspects && next.count > 0 && sink_.runs(X.handle) ? codelets::sum_slots::take(type_) : nullptr;
     const auto order = static_cast<double>(A.tile.columns),
                others = static_cast<double>(A.uplo == Uplo::Lower ? A.tile.rows - first - A.tile.columns : first);
-    const double square = per_multiply_add_ * order * static_cast<double>(X.columns);
+    const double square = per_multiply_add_ * order * static_cast<double>(how.side == Side::Left ? X.columns : X.rows);
     auto steps = work(square * (order / 2 + others));
     steps.beside = square * others;
-    const codelets::TriangularPanelArgs args{{steps, Side::Left, A.uplo, Op::NoTrans, A.diag, alpha, blocked, *sum},
+    const codelets::TriangularPanelArgs args{{steps, how.side, A.uplo, how.op, A.diag, alpha, how.blocked, *sum},
                                              static_cast<int>(first),
                                              static_cast<int>(next.first),
                                              static_cast<int>(next.count),
                                              next_sum};
     const Access a = A.tile.read(), x{X.handle, STARPU_RW};
-    auto& codelet = inverse ? codelets::trsm_panel(type_) : codelets::trmm_panel(type_);
+    auto& codelet = how.inverse ? codelets::trsm_panel(type_) : codelets::trmm_panel(type_);
     if (A.inverses.handle() != nullptr) sink_.submit(codelet, {a, x, {A.inverses.handle(), STARPU_R}}, args, X.owner);
     else sink_.submit(codelet, {a, x}, args, X.owner);
     sum = next_sum;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plan/calls.hpp"
+#include "plan/candidates.hpp"
 
 namespace tessera::test::choose_cpp {
 namespace {
@@ -117,6 +118,11 @@ TEST(Graph, IsTheSameOnBothSides) {
         operations(Triangular{'d', Side::Left, inverse, true, true, 2000, 3000}, plan_of({512, 1024, 512}, 2, {1, 2})),
         operations(Triangular{'d', Side::Right, inverse, true, true, 2000, 3000},
                    plan_of({1024, 512, 512}, 2, {1, 2})));
+  auto left = plan_of({2000, 30, 512}, 1, {1, 1}), right = plan_of({30, 2000, 512}, 1, {1, 1});
+  left.panels.ahead = right.panels.ahead = 1;
+  const auto in_panels = operations(Triangular{'d', Side::Left, true, true, true, 2000, 30}, left);
+  EXPECT_EQ(in_panels, operations(Triangular{'d', Side::Right, true, true, true, 2000, 30}, right));
+  EXPECT_EQ(in_panels, "diagonal_blocks inspect trsm diagonal_blocks trsm diagonal_blocks trsm diagonal_blocks trsm");
 }
 
 TEST(Graph, CopiesOnlyTheTriangleOfATile) {
@@ -232,6 +238,34 @@ TEST(Choice, OfPanelsDependsOnTheTimeOfAColumn) {
   EXPECT_EQ(chosen_panels(4096, 4096, 2, 1e-6).gpus, 2);
   EXPECT_EQ(chosen_panels(4096, 4096, 2, 1e-4).gpus, 1) << "panels follow one another";
   EXPECT_EQ(chosen_panels(6000, 2000, 2, 1e-6).gpus, 2);
+}
+
+/// The choice for a solve on a GPU that copies short columns at a given rate and long ones at 20 GB/s.
+Plan chosen_solve(Side side, Index order, Index columns, double rate_of_short) {
+  auto model = model_of(1, 100e9);
+  constexpr double low = 16384, high = 131072;
+  auto& in = model.gpus.front().in;
+  in.idle = in.computing = CostCurve({{low, low / rate_of_short}, {high, high / 20e9}});
+  const auto machine = gpus(1);
+  const Triangular call{'d', side, true, true, true, order, columns};
+  Search search(model, machine, call);
+  for (auto& plan : candidates(model, machine, call)) search.add(std::move(plan));
+  return search.best();
+}
+
+TEST(Choice, OfAFewRightSidesIsOnePanelIfLongColumnsAreCopiedFaster) {
+  for (const Index columns : {1, 10, 300}) {
+    const auto left = chosen_solve(Side::Left, 16384, columns, 5e9),
+               right = chosen_solve(Side::Right, 16384, columns, 5e9);
+    EXPECT_TRUE(left.panels.exist());
+    EXPECT_EQ(left.tile.m, 16384);
+    EXPECT_EQ(left.tile.n, columns);
+    EXPECT_TRUE(right.panels.exist());
+    EXPECT_EQ(right.tile.n, 16384);
+    EXPECT_EQ(right.tile.m, columns);
+  }
+  EXPECT_FALSE(chosen_solve(Side::Left, 16384, 4000, 5e9).panels.exist()) << "of so many there are several panels";
+  EXPECT_FALSE(chosen_solve(Side::Left, 500, 10, 5e9).panels.exist()) << "its columns are short in any case";
 }
 
 TEST(Panels, TakeTheTimeOfTheirColumns) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Calls in tall panels: tiles of B that several products share, sums that all start before C has arrived, and steps of
-// trmm and trsm on whole panels. The panels are given, so these paths are tested even on machines that would choose no
-// panels.
+// trmm, trsm and the solves on whole panels. The panels are given, so these paths are tested even on machines that
+// would choose no panels.
 #include "plan/plans.hpp"
 #include "routines/compute.hpp"
+#include "routines/factor_solves.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "support/described.hpp"
@@ -144,18 +145,26 @@ bool is_triangular(const Routine<std::complex<double>>& routine) {
   return routine.name == "trmm" || routine.name == "trsm";
 }
 
-/// Computes a call with a triangle on the left in panels, and compares the result with the host's.
+/// Panels of a matrix beside a triangle of this order. On the right of it, the panels have full width.
+algorithms::Plan plan_beside_triangle(const TriangularCase& shape, Side side, Index ahead) {
+  algorithms::Plan plan;
+  plan.tile = side == Side::Left ? tile::TileExtents{shape.order, shape.width, shape.chunk}
+                                 : tile::TileExtents{shape.columns, shape.order, shape.chunk};
+  plan.panels = {1, 1, ahead};
+  const auto& machine = detail::session()->machine();
+  plan.grid = {1, machine.has_owners() ? machine.gpu_count() : 1};
+  return plan;
+}
+
+/// Computes a call with a triangle in panels, and compares the result with the host's.
 template <Scalar T, typename Compute>
 void compare_in_panels(const Routine<T>& routine, const Options& options, const TriangularCase& shape, Index ahead,
                        T alpha, T beta, std::uint64_t seed, Compute compute) {
-  const auto session = detail::session();
-  algorithms::Plan plan;
-  plan.tile = {shape.order, shape.width, shape.chunk};
-  plan.panels = {1, 1, ahead};
-  plan.grid = {1, session->machine().has_owners() ? session->machine().gpu_count() : 1};
-  const auto before = integer_call(routine, options, {shape.order, shape.columns, shape.order}, seed, alpha, beta);
+  const bool left = options.side == Side::Left;
+  const Extent size{left ? shape.order : shape.columns, left ? shape.columns : shape.order, shape.order};
+  const auto before = integer_call(routine, options, size, seed, alpha, beta);
   auto after = before;
-  compute(session, plan, described(after));
+  compute(detail::session(), plan_beside_triangle(shape, options.side, ahead), described(after));
   ASSERT_TRUE(result_is_that_of_the_host(before, after))
       << "order " << shape.order << ", columns " << shape.columns << ", panels of " << shape.chunk << " and "
       << shape.width << ", ahead " << ahead;
@@ -168,11 +177,14 @@ TEST_P(TriangularInPanels, IsExactOnIntegers) {
   run([]<Scalar T>(const Routine<T>& routine) {
     std::uint64_t seed = 0;
     for_all_options(routine, [&](const Options& options) {
-      if (options.side != Side::Left || options.op_a != Op::NoTrans) return;
-      for (const auto& shape : triangular_cases)
-        for (const Index ahead : {1, 2, 4})
+      const bool one_panel = options.side == Side::Right || options.op_a != Op::NoTrans;  // as the library chooses
+      for (auto shape : triangular_cases)
+        for (const Index ahead : {1, 2, 4}) {
+          if (one_panel && ahead > 1) break;
+          if (one_panel) shape.width = shape.columns;
           for (const T alpha : {T(0), T(1), T(-2)})
             compare_in_panels(routine, options, shape, ahead, alpha, T(0), ++seed, detail::compute_triangular<T>);
+        }
     });
   });
 }
@@ -195,6 +207,80 @@ TEST_P(SymmetricInPanels, IsExactOnIntegers) {
             compare_in_panels(routine, options, shape, ahead, T(3), beta, ++seed, detail::compute_symmetric<T>);
     });
   });
+}
+
+/// A dense matrix of small integers.
+template <Scalar T>
+struct Dense {
+  Index m, n;
+  std::vector<T> values;
+
+  template <typename Value>
+  Dense(Index rows, Index columns, Value value) : m(rows), n(columns) {
+    for (Index j = 0; j < n; j++)
+      for (Index i = 0; i < m; i++) values.push_back(value(i, j));
+  }
+  T operator()(Index i, Index j) const { return values[static_cast<std::size_t>(i + j * m)]; }
+  Dense operator*(const Dense& B) const {
+    return {m, B.n, [&](Index i, Index j) {
+              T sum{};
+              for (Index k = 0; k < n; k++) sum += (*this)(i, k) * B(k, j);
+              return sum;
+            }};
+  }
+  Dense apply(Op op) const {
+    if (op == Op::NoTrans) return *this;
+    return {n, m, [&](Index i, Index j) { return codelets::conjugated_if<T>(op == Op::ConjTrans, (*this)(j, i)); }};
+  }
+  /// The elements as stored by rows or by columns.
+  std::vector<T> stored(Layout layout) const { return layout == Layout::ColMajor ? values : apply(Op::Trans).values; }
+};
+
+template <Scalar T>
+T small_integer(Index i, Index j) {
+  const auto part = [&](Index x) { return static_cast<Real<T>>(x % 5 == 0 ? x % 3 - 1 : 0); };
+  if constexpr (is_complex<T>) return {part(3 * i + 7 * j), part(5 * i + j)};
+  else return part(3 * i + 7 * j);
+}
+/// The factor of a lower triangular matrix, with a diagonal of twos or ones.
+template <Scalar T>
+Dense<T> lower_factor(Index order, T diagonal) {
+  return {order, order, [&](Index i, Index j) { return i == j ? diagonal : i > j ? small_integer<T>(i, j) : T(0); }};
+}
+
+/// Solves op(first second) X = B in panels, where both factors are exact, and so is X.
+/// @param stored  the matrix that holds the factors
+template <Scalar T>
+void solve_in_panels(const TriangularCase& shape, Layout layout, const detail::FactorSolves& solves,
+                     std::optional<Uplo> uplo, const Dense<T>& stored, const Dense<T>& product, Index ahead) {
+  const Dense<T> X(shape.order, shape.columns, [](Index i, Index j) { return small_integer<T>(j + 1, i + 2); });
+  auto A = stored.stored(layout), B = (product * X).stored(layout);
+  const bool by_rows = layout == Layout::RowMajor;
+  detail::FactoredProblem<T> problem{layout,      shape.order,   shape.order, A.data(),
+                                     shape.order, shape.columns, B.data(),    by_rows ? shape.columns : shape.order};
+  if (uplo && by_rows) uplo = blas::opposite(*uplo);
+  detail::solve_with_factors(detail::session(), plan_beside_triangle(shape, problem.side(), ahead), problem, solves,
+                             uplo);
+  ASSERT_EQ(B, X.stored(layout)) << "order " << shape.order << ", columns " << shape.columns << ", panels of "
+                                 << shape.chunk << " and " << shape.width;
+}
+
+template <typename T>
+class SolvesInPanels : public ::testing::Test {};
+TYPED_TEST_SUITE(SolvesInPanels, ScalarTypes);
+
+TYPED_TEST(SolvesInPanels, AreExactOnIntegers) {
+  using T = TypeParam;
+  for (const auto& shape : triangular_cases)
+    for (const auto layout : {Layout::ColMajor, Layout::RowMajor}) {
+      const auto L = lower_factor<T>(shape.order, T(1)), M = lower_factor<T>(shape.order, T(2)), U = M.apply(Op::Trans);
+      const Dense<T> lu(shape.order, shape.order, [&](Index i, Index j) { return i > j ? L(i, j) : U(i, j); });
+      for (const auto op : {Op::NoTrans, Op::Trans, Op::ConjTrans})
+        solve_in_panels(shape, layout, detail::solves_with_lu(op), {}, lu, (L * U).apply(op), 2);
+      const auto adjoint = M.apply(Op::ConjTrans), spd = M * adjoint;
+      solve_in_panels(shape, layout, detail::solves_with_cholesky(Uplo::Lower), Uplo::Lower, M, spd, 2);
+      solve_in_panels(shape, layout, detail::solves_with_cholesky(Uplo::Upper), Uplo::Upper, adjoint, spd, 2);
+    }
 }
 
 }  // namespace
