@@ -105,8 +105,7 @@ std::optional<algorithms::Plan> plan_kept(const Machine& machine, const blas::Ca
 /// tiles.
 /// @return  false if tasks must compute the call
 bool compute_without_tasks(Session& session, const Machine& machine, const blas::Call& call) {
-  const CountedCall counted;
-  if (!machine.has_owners() || machine.tile > 0 || counted.counted() || session.recording() != nullptr ||
+  if (!machine.has_owners() || machine.tile > 0 || progress_is_watched() || session.recording() != nullptr ||
       sinks::Dump::active() != nullptr || float_mode::current() != float_mode::usual)
     return false;
   const auto running = begin_unless_exiting(session.calls());

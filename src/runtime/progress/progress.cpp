@@ -146,12 +146,14 @@ void set_progress_clock(ProgressClock::time_point (*clock)()) { replaced_clock =
 ProgressWatch::ProgressWatch() { meter.watches++; }
 ProgressWatch::~ProgressWatch() { meter.watches--; }
 
+bool progress_is_watched() { return meter.watches > 0; }
+
 Progress progress_now() { return meter.now(); }
 Progress last_long_progress() { return meter.last_long(); }
 
 void count_finished(const starpu_task& task) { meter.finish(task.flops); }
 
-CountedCall::CountedCall() : counted_(meter.watches > 0) {
+CountedCall::CountedCall() : counted_(progress_is_watched()) {
   if (counted_) meter.begin_call();
 }
 

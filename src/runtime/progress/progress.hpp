@@ -32,6 +32,9 @@ class ProgressWatch {
   ProgressWatch& operator=(const ProgressWatch&) = delete;
 };
 
+/// Whether a ProgressWatch exists.
+bool progress_is_watched();
+
 /// The current period, or the last one if none is running. May be called from any thread, even if StarPU is not
 /// running.
 Progress progress_now();
