@@ -34,7 +34,11 @@ RunningStarpu::RunningStarpu(starpu_conf* conf) {
 RunningStarpu::~RunningStarpu() {
   const gpu::KeepCurrentDevice keep;
   const NoFileSizeSignal no_signal;  // StarPU now writes performance models of the program's own tasks
+  const int buses = starpu_bus_get_count();
   starpu_shutdown();
+  if (starpu_is_initialized() != 0) return;
+  // StarPU never forgets which links are direct, but the next session may number the links of other GPUs like these.
+  for (int bus = 0; bus < buses; bus++) starpu_bus_set_direct(bus, 0);
 }
 
 // The delegated constructor has finished by then, so the destructor runs even if this constructor throws.

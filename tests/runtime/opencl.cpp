@@ -168,6 +168,17 @@ TEST(OpenCl, SessionsMayFollowOneAnother) {
   expect_right_product<double>();
 }
 
+// StarPU keeps this table for the whole process.
+TEST(OpenCl, ASessionKnowsNoDirectLinksOfTheOneBefore) {
+  {
+    const Runtime runtime(alone());
+    ASSERT_GT(starpu_bus_get_count(), 0);
+    starpu_bus_set_direct(0, 1);
+  }
+  const Runtime runtime(alone());
+  EXPECT_EQ(starpu_bus_get_direct(0), 0);
+}
+
 TEST(OpenCl, AndCpuWorkersShareACallIfThePolicyMay) {
   RuntimeOptions options;
   options.cpus = 1, options.placement = Placement::Scheduler;
