@@ -14,6 +14,7 @@
 
 #include <tessera/error.hpp>
 
+#include "common/device_choice.hpp"
 #include "machine/device_places.hpp"
 #include "machine/gpu.hpp"
 #include "machine/gpu_workers.hpp"
@@ -59,14 +60,23 @@ void* map_pages(std::size_t bytes, const std::vector<int>& nodes) {
   return data;
 }
 
-/// The GPUs of the running StarPU; if none runs, all GPUs. A context on a GPU that others use would take its memory.
+/// The GPUs that TESSERA_DEVICES allows. To find them takes a CUDA context on each, so it is done once.
+const std::vector<int>& allowed_gpus() {
+  static const auto& allowed = *new auto([] {
+    const auto choice = detail::device_choice();
+    std::vector<int> gpus;
+    for (const auto& gpu : gpu::probe(choice.cuda >= 0 ? choice.cuda : choice.gpus).usable) gpus.push_back(gpu.ordinal);
+    return gpus;
+  }());
+  return allowed;
+}
+
+/// The GPUs of the running StarPU; if none runs, the allowed ones. A context on a GPU that others use would take its
+/// memory.
 std::vector<int> measured_gpus() {
+  if (starpu_is_initialized() == 0) return allowed_gpus();
   std::set<int> gpus;
-  if (starpu_is_initialized() == 0) {
-    for (const auto& gpu : gpu::probe(-1).usable) gpus.insert(gpu.ordinal);
-  } else {
-    for (const int worker : detail::gpu_workers::of(STARPU_CUDA_WORKER)) gpus.insert(starpu_worker_get_devid(worker));
-  }
+  for (const int worker : detail::gpu_workers::of(STARPU_CUDA_WORKER)) gpus.insert(starpu_worker_get_devid(worker));
   return {gpus.begin(), gpus.end()};
 }
 
