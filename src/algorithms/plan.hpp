@@ -30,8 +30,9 @@ struct Block {
 ///   together with the first panels of B. Then panels of B and C arrive alternately, and each finished panel of C
 ///   leaves.
 /// - A B with a triangular A, and A⁻¹ B, in place (trmm, trsm): as above, but a task applies a whole panel of A, its
-///   triangle and the other rows, to a panel of B. Panels of B become the result. With a symmetric A (symm), a task
-///   also applies the transpose of the other rows, and panels of C arrive and leave along with those of B.
+///   triangle and the other rows, to a panel of B. Panels of B become the result. If B is one panel, A may also be
+///   transposed, or on the right. With a symmetric A (symm), a task also applies the transpose of the other rows, and
+///   panels of C arrive and leave along with those of B.
 /// - A Bᵀ: a tile of Bᵀ spans several tile columns of C. Each chunk of A and B that arrives is used for all of C, and C
 ///   arrives and leaves at the end. A Aᵀ and A Bᵀ + B Aᵀ (syrk, syr2k) take this form, too, but a task computes only
 ///   the part of a panel that lies in the triangle.
