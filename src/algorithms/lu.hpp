@@ -28,7 +28,8 @@ void finish_rows(PanelOps<Sink>& to, Index k) {
 /// next panel is factorized.
 template <typename Sink>
 void getrf(PanelOps<Sink>& to, const PanelTimes<PanelOps<Sink>>& times, codelets::InfoValue* value) {
-  const Index all = to.panels(), pivoted = to.pivoted(), first_ones = first_panels(to, pivoted);
+  const Index all = to.panels(), pivoted = to.pivoted(), wanted = first_panels(to, pivoted);
+  const Index first_ones = to.are_copied() ? std::min(wanted, PanelOps<Sink>::most_copies) : wanted;
   std::vector<typename Sink::Temporary> inverses(static_cast<std::size_t>(all));
   std::vector<Index> updates(inverses.size());  // number of updates that each panel has received
   const auto of = [&](Index k) -> auto& { return inverses[static_cast<std::size_t>(k)]; };

@@ -27,6 +27,10 @@ class PanelOps {
  public:
   using Inverses = typename Sink::Temporary;  ///< inverses of the diagonal blocks of L; empty if they are not used
 
+  /// The number of panels of other processes that a process holds at a time: one that updates others, its successor,
+  /// and two that arrive. Over MPI, more may be early, but none after its own next panel.
+  static constexpr Index most_copies = 4;
+
   /// @param A     as stored, in panels
   /// @param gpus  number of GPUs that own the panels of a process in turn, if the session assigns owners
   PanelOps(const detail::Machine& machine, Sink& sink, int gpus, const tile::Stored& A, detail::PivotHandles pivots)
@@ -36,6 +40,7 @@ class PanelOps {
 
   const detail::Machine& machine() const noexcept { return machine_; }
   Index panels() const noexcept { return A_.nt(); }
+  bool are_copied() const noexcept { return processes_ > 1; }  ///< whether other processes receive the panels
   Index pivoted() const noexcept { return pivots_.panels(); }  ///< number of panels that have pivots
   /// Panels with this distance are on the same GPU.
   Index turn() const noexcept { return Index{processes_} * gpus_; }

@@ -59,7 +59,10 @@ Submitted factorize(const algorithms::Plan& plan, const Matrix<T>& A) {
   }
   name_operand(A, 'A');
   sinks::Submitter submitter(*session, A, plan.gpus);
-  if (share.is_distributed()) result.pivots->assign(submitter.exchange(), A);
+  if (share.is_distributed()) {
+    submitter.limit_copies(static_cast<std::size_t>(Ops::most_copies * A.m() * A.nb()) * sizeof(T));
+    result.pivots->assign(submitter.exchange(), A);
+  }
   // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
   auto* const value = new codelets::InfoValue;
   Ops to(session->machine(), submitter, plan.grid.size(), A, *result.pivots);

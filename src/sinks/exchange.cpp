@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "exchange.hpp"
 
+#include <utility>
+
 #include "dump.hpp"
 
 namespace tessera::sinks {
@@ -8,6 +10,24 @@ namespace tessera::sinks {
 Exchange::~Exchange() {
   for (auto* tile : received_)
     if (!temporaries_.contains(tile)) starpu_data_invalidate_submit(tile);
+}
+
+void Exchange::limit(std::size_t bytes, std::function<void(std::span<const Access>)> order) {
+  most_ = bytes, order_ = std::move(order);
+}
+
+void Exchange::wait_for_memory(starpu_data_handle_t tile) {
+  const auto bytes = starpu_data_get_size(tile);
+  std::vector<Access> accesses;
+  while (held_ + bytes > most_ && !forgotten_.empty()) {
+    accesses.push_back({forgotten_.front(), STARPU_W});  // W, because the copy has no value any more
+    held_ -= starpu_data_get_size(forgotten_.front());
+    forgotten_.pop_front();
+  }
+  held_ += bytes;
+  if (accesses.empty()) return;
+  accesses.push_back({tile, STARPU_W});
+  order_(accesses);
 }
 
 bool Exchange::bring(std::span<const Access> accesses, int priority) {
@@ -42,13 +62,16 @@ void Exchange::send(starpu_data_handle_t tile, int to, int priority) {
 
 void Exchange::receive(starpu_data_handle_t tile, int priority) {
   if (!received_.insert(tile).second) return;
+  if (is_limited(tile)) wait_for_memory(tile);
   if (auto* const dump = Dump::active()) dump->receive(tile, priority);
   processes_->receive(tile, priority);
 }
 
 void Exchange::forget(starpu_data_handle_t tile) {
   sent_.erase(tile);
-  if (received_.erase(tile) > 0) starpu_data_invalidate_submit(tile);
+  if (received_.erase(tile) == 0) return;
+  starpu_data_invalidate_submit(tile);
+  if (is_limited(tile)) forgotten_.push_back(tile);
 }
 
 void Exchange::give_to_all(starpu_data_handle_t tile, int processes, int priority) {

@@ -3,6 +3,9 @@
 
 #include <starpu.h>
 
+#include <cstddef>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <span>
 #include <unordered_map>
@@ -30,6 +33,12 @@ class Exchange {
   bool is_mine(starpu_data_handle_t tile) const { return processes_->owner(tile) == processes_->rank(); }
   detail::Processes& processes() const noexcept { return *processes_; }
 
+  /// Limits the memory for copies of other processes' tiles, as far as `forget` permits: before a tile is received, the
+  /// tasks that read the longest forgotten ones must have run. StarPU-MPI may keep tiles that arrive earlier.
+  /// @param bytes  at most this for all copies, or one tile
+  /// @param order  submits an empty task with these accesses
+  void limit(std::size_t bytes, std::function<void(std::span<const Access>)> order);
+
   /// Sends or receives the tiles that a task reads.
   /// @return  whether this process runs the task
   bool bring(std::span<const Access> accesses, int priority);
@@ -49,10 +58,18 @@ class Exchange {
   void assign(starpu_data_handle_t temporary, starpu_data_handle_t owned_like);
 
  private:
+  /// Whether the memory for copies of a tile is limited.
+  bool is_limited(starpu_data_handle_t tile) const { return most_ > 0 && !temporaries_.contains(tile); }
+  /// Makes a received tile wait until there is memory for it.
+  void wait_for_memory(starpu_data_handle_t tile);
+
   std::shared_ptr<detail::Processes> processes_;
   std::unordered_map<starpu_data_handle_t, std::vector<bool>> sent_;  ///< tiles of this process and their recipients
   std::unordered_set<starpu_data_handle_t> received_;
   std::unordered_set<starpu_data_handle_t> temporaries_;  ///< they release themselves
+  std::size_t most_ = 0, held_ = 0;  ///< bytes of copies: the limit, or 0 for none; those not given to later tiles yet
+  std::function<void(std::span<const Access>)> order_;
+  std::deque<starpu_data_handle_t> forgotten_;  ///< copies whose memory no later tile has been given yet
 };
 
 }  // namespace tessera::sinks

@@ -100,6 +100,11 @@ class Submitter {
     return tile;
   }
 
+  /// Limits the memory for copies of other processes' tiles; see `Exchange::limit`. @pre  the output is distributed
+  void limit_copies(std::size_t bytes) {
+    exchange_->limit(bytes, [this](std::span<const Access> accesses) { submit_empty(accesses); });
+  }
+
   /// The tiles that are sent and received for this call. @pre  the output is distributed
   Exchange& exchange() noexcept { return *exchange_; }
   /// The priority of the next task.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LU with partial pivoting over processes, compared with a single process.
+#include <starpu.h>
+
 #include <tessera/blas.hpp>
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
@@ -129,6 +131,22 @@ TEST(DistributedLuOfNothing, HasNoPivots) {
     EXPECT_TRUE(pivots.wait().empty());
     EXPECT_EQ(info.wait(), 0);
   }
+}
+
+TEST(DistributedLuMemory, HoldsFewPanelsOfOtherProcesses) {
+  const Grid g(1, grid_rows * grid_columns);
+  constexpr Index rows = 512, width = 8;
+  const Index held = 4 + g.q();  // of 64 panels; those before the process's own next panel may be early
+  const auto A = distributed(g, matrix<double>(rows, rows), {rows, width});
+  const auto in_use = [] { return static_cast<Index>(starpu_memory_get_used(STARPU_MAIN_RAM)); };
+  const auto before = in_use();
+  auto most = before;
+  const auto [pivots, info] = getrf(A);
+  do most = std::max(most, in_use());
+  while (starpu_task_nsubmitted() > 0);
+  EXPECT_EQ(info.wait(), 0);
+  constexpr Index pivot_tiles = 64 * 1024;
+  EXPECT_LE(most - before, held * rows * width * Index{sizeof(double)} + pivot_tiles);
 }
 
 TEST(DistributedLuRefuses, WhatDoesNotFit) {
