@@ -107,6 +107,10 @@ void Network::start(const RuntimeOptions& options) {
       runtime_.emplace(with_trace(with_share(options, share)));
       session_ = detail::session();
     });
+#ifdef STARPU_SIMGRID  // SimGrid's MPI writes received tiles, which no task reads: they share some memory
+    starpu_malloc_on_node_set_default_flags(
+        STARPU_MAIN_RAM, STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT | STARPU_MALLOC_SIMULATION_FOLDED);
+#endif
     if (const auto* recording = session_->recording()) recording->name_file_in(variables);
     const StarpuVariables::InForce until_started(variables);
     const NoSignals in_threads;  // threads of StarPU-MPI, and threads that copy between processes
