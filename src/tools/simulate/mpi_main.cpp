@@ -81,7 +81,7 @@ int processes_of(const Options& options, const simulation::Network& network) {
   return p * q;
 }
 
-void put_environment(const Options& options, const fs::path& platform, const fs::path& folder) {
+void put_environment(const Options& options, int processes, const fs::path& platform, const fs::path& folder) {
   const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
   put("TESSERA_PLATFORM", platform);
   put("STARPU_PERF_MODEL_DIR", folder);
@@ -91,6 +91,10 @@ void put_environment(const Options& options, const fs::path& platform, const fs:
   put("STARPU_NWORKER_PER_CUDA", "1");
   put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");  // allocation is free, as in a warm call
   put("STARPU_MALLOC_SIMULATION_FOLD", "64");   // [MiB]; large, because a process may have at most 65530 mappings
+  // SimGrid loads a copy of the program for each process. Together they need more memory for thread-local variables
+  // than the loader sets aside.
+  constexpr int thread_local_bytes = 4096;
+  put("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=" + std::to_string(processes * thread_local_bytes));
   if (options.gpu_memory > 0) {
     put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
     put("STARPU_SUBALLOCATOR", "0");  // the suballocator allocates 32 MiB at a time, or fails
@@ -136,7 +140,7 @@ int run(int argc, char** argv) {
   const TemporaryFolder folder("tessera-simulate-mpi");
   simulation::write_starpu_files(machine, folder.path(), host);
   simulate::write_cluster(machine, processes, folder / "cluster.xml", folder / "hosts");
-  put_environment(*options, platform, folder.path());
+  put_environment(*options, processes, platform, folder.path());
   std::vector<std::string> words = {
       "smpirun", "-np", std::to_string(processes), "-platform", folder / "cluster.xml", "-hostfile", folder / "hosts"};
   words.insert(words.end(), settings.begin(), settings.end());
