@@ -139,7 +139,7 @@ Matrix<T> in_library_memory(const Grid& grid, const std::shared_ptr<detail::Netw
   return make_tiles<T>(*network, data, x, std::max<Index>(1, rows), std::move(share));
 }
 
-enum { Type, Context, M, N, Mb, Nb, FirstRow, FirstColumn, Lld };  // in a descriptor
+using namespace detail::field;
 
 Extent extent_of(const int* desc) { return {desc[M], desc[N], {desc[Mb], desc[Nb]}}; }
 

@@ -62,20 +62,18 @@ Part<T> part(const char* name, const void* data, const int* i, const int* j, con
   return {name, static_cast<T*>(const_cast<void*>(data)), i, j, desc, m, n};
 }
 
-constexpr int context_of(const int* desc) { return desc[1]; }
-constexpr int block_rows(const int* desc) { return desc[4]; }
-constexpr int block_columns(const int* desc) { return desc[5]; }
+using namespace detail::field;
 
 /// The grid of the operands of a call.
 template <typename... Others>
 const Grid& grid_of(const int* desc, const Others*... others) {
   auto& grids = detail::BlacsGrids::of_process();
-  const int context = context_of(desc);
+  const int context = desc[Context];
   const auto& grid = grids.of(context);
   [[maybe_unused]] const auto require = [&](const int* other) {
-    if (context_of(other) != context && &grids.of(context_of(other)) != &grid)
+    if (other[Context] != context && &grids.of(other[Context]) != &grid)
       throw RuntimeError("the operands are on different grids: their BLACS contexts are " +
-                         std::to_string(context_of(other)) + " and " + std::to_string(context));
+                         std::to_string(other[Context]) + " and " + std::to_string(context));
   };
   (require(others), ...);
   return grid;
@@ -92,15 +90,12 @@ constexpr bool is_aligned(Index first, Index count, Index block, Index whole) {
 }
 template <Scalar T>
 bool is_aligned(const Part<T>& x) {
-  enum { M = 2, N = 3 };
-  return is_aligned(*x.i - 1, x.m, block_rows(x.desc), x.desc[M]) &&
-         is_aligned(*x.j - 1, x.n, block_columns(x.desc), x.desc[N]);
+  return is_aligned(*x.i - 1, x.m, x.desc[Mb], x.desc[M]) && is_aligned(*x.j - 1, x.n, x.desc[Nb], x.desc[N]);
 }
 
 /// @throws ArgumentError, RuntimeError if the descriptor is illegal, or the matrix does not contain the part
 template <Scalar T>
 void require_legal(const Grid& grid, const Part<T>& x) {
-  enum { M = 2, N = 3 };
   detail::require_descriptor(grid, x.data, x.desc);
   const auto require_inside = [](const char* what, Index first, Index count, Index whole) {
     if (count < 0 || first < 0 || first + count > whole)
@@ -130,7 +125,7 @@ Index shortest_block() { return gpu_count() > 0 ? 512 : 128; }
 template <Scalar T>
 bool has_many_short_blocks(const Part<T>& x) {
   constexpr Index many = 8;
-  const Index block = std::min(block_rows(x.desc), block_columns(x.desc));
+  const Index block = std::min(x.desc[Mb], x.desc[Nb]);
   return block < shortest_block() && std::max(x.m, x.n) > many * block;
 }
 
@@ -141,11 +136,10 @@ std::optional<Index> tile_of_copies(const std::string& routine, const Grid& grid
                                     std::initializer_list<Part<T>> operands) {
   bool in_place = true;
   Index largest = 0;
-  const int block = block_rows(operands.begin()->desc);
+  const int block = operands.begin()->desc[Mb];
   for (const auto& x : operands) {
     guarded(routine + ": " + x.name, [&] { require_legal(grid, x); });
-    in_place = in_place && is_aligned(x) && !has_many_short_blocks(x) && block_rows(x.desc) == block &&
-               block_columns(x.desc) == block;
+    in_place = in_place && is_aligned(x) && !has_many_short_blocks(x) && x.desc[Mb] == block && x.desc[Nb] == block;
     largest = std::max<Index>({largest, x.m, x.n});
   }
   if (in_place) return {};
@@ -157,9 +151,8 @@ std::optional<Index> tile_of_copies(const std::string& routine, const Grid& grid
 /// The elements of this process in a part.
 template <Scalar T>
 detail::DealtMatrix<T> dealt(const Grid& grid, const Part<T>& x) {
-  enum { FirstRow = 6, FirstColumn, Lld };
-  return {{block_rows(x.desc), grid.p(), x.desc[FirstRow], Index{*x.i} - 1},
-          {block_columns(x.desc), grid.q(), x.desc[FirstColumn], Index{*x.j} - 1},
+  return {{x.desc[Mb], grid.p(), x.desc[FirstRow], Index{*x.i} - 1},
+          {x.desc[Nb], grid.q(), x.desc[FirstColumn], Index{*x.j} - 1},
           detail::GridAccess::ranks(grid),
           x.data,
           x.desc[Lld]};
@@ -196,8 +189,8 @@ class Operand {
     const auto tiles = [](Index first, Index count, Index block) {
       return std::pair{first / block, count == 0 ? first / block : (first + count - 1) / block + 1};
     };
-    const auto [i0, i1] = tiles(*x.i - 1, x.m, block_rows(x.desc));
-    const auto [j0, j1] = tiles(*x.j - 1, x.n, block_columns(x.desc));
+    const auto [i0, i1] = tiles(*x.i - 1, x.m, x.desc[Mb]);
+    const auto [j0, j1] = tiles(*x.j - 1, x.n, x.desc[Nb]);
     return whole.view(i0, i1, j0, j1);
   }
 
@@ -266,7 +259,7 @@ int factorize(const std::string& name, const Grid& grid, const Part<T>& A, int* 
   guarded(name + ": A", [&] { require_legal(grid, A); });
   agree(name, grid, A);
   Pivoted result = [&] {
-    const bool are_panels = grid.p() == 1 && block_rows(A.desc) % block_columns(A.desc) == 0;
+    const bool are_panels = grid.p() == 1 && A.desc[Mb] % A.desc[Nb] == 0;
     if (are_panels && is_aligned(A) && !has_many_short_blocks(A)) {
       const Operand<T> in_place(grid, A, {}, Use::Changes);
       return guarded(name, [&] {
