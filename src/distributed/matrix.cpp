@@ -89,7 +89,8 @@ std::string text_of(const detail::Share& share) {
 }
 
 /// Memory that the GPUs of the session can copy from directly.
-std::shared_ptr<void> memory_for(const detail::Session& session, std::size_t bytes) {
+/// @param what  the matrix, for messages: the same text in all processes, so that one of them can speak for all
+std::shared_ptr<void> memory_for(const detail::Session& session, std::size_t bytes, const std::string& what) {
   if (bytes == 0) return {};
   if (session.machine().has_cuda()) {
     const auto pages = std::make_shared<detail::PinnedPages>(static_cast<Index>(bytes), 1);
@@ -97,7 +98,7 @@ std::shared_ptr<void> memory_for(const detail::Session& session, std::size_t byt
   }
   void* memory = nullptr;
   if (starpu_malloc_flags(&memory, bytes, STARPU_MALLOC_PINNED) != 0)
-    throw RuntimeError("no memory for a distributed matrix: " + std::to_string(bytes) + " bytes");
+    throw RuntimeError("no memory for a distributed matrix of " + what);
   return {memory, [bytes](void* data) { starpu_free_flags(data, bytes, STARPU_MALLOC_PINNED); }};
 }
 
@@ -134,7 +135,9 @@ Matrix<T> in_library_memory(const Grid& grid, const std::shared_ptr<detail::Netw
   require_extent(x, 4);
   auto share = share_of(grid, network);
   const Index rows = local_rows(share, x), columns = local_columns(share, x);
-  share.memory = memory_for(*network->session(), static_cast<std::size_t>(rows * columns) * sizeof(T));
+  share.memory = memory_for(*network->session(), static_cast<std::size_t>(rows * columns) * sizeof(T),
+                            std::to_string(x.m) + "x" + std::to_string(x.n) + " elements of " +
+                                std::to_string(sizeof(T)) + " bytes over " + text_of(share));
   auto* const data = static_cast<T*>(share.memory.get());
   return make_tiles<T>(*network, data, x, std::max<Index>(1, rows), std::move(share));
 }
