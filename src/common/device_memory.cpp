@@ -20,7 +20,7 @@ enum Attribute {
   memory_type = 2,
   is_managed = 8,
   device_ordinal = 9,
-  is_of_malloc = 13,
+  is_of_malloc = 10,  // IS_LEGACY_CUDA_IPC_CAPABLE
   pool = 17
 };  // CU_POINTER_ATTRIBUTE_…
 constexpr std::uint64_t memory_of_device = 2;

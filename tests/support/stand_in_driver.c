@@ -34,7 +34,7 @@ int cuPointerGetAttributes(unsigned count, const int* attributes, void** values,
     } else if (attributes[i] == 9) { /* the GPU */
       const int first = 0;
       memcpy(values[i], &first, sizeof first);
-    } else if (attributes[i] == 13) { /* whether it is of cuMemAlloc */
+    } else if (attributes[i] == 10) { /* whether it is of cuMemAlloc */
       const unsigned char yes = (unsigned char)is_known;
       memcpy(values[i], &yes, sizeof yes);
     } else {
