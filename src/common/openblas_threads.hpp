@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "no_signals.hpp"
+#include "thread_supply.hpp"
 
 namespace tessera::detail {
 
@@ -15,8 +16,8 @@ inline unsigned long threads_of_process() {
 
 /// Restarts OpenBLAS's threads with signals blocked. OpenBLAS starts its threads when it is loaded. If the program
 /// links it, that happens before any code of Tessera runs, and these threads would receive the program's signals.
-/// Restarts them only if the process has no other threads besides the caller, so none of them can be computing. Does
-/// nothing for other BLAS libraries.
+/// Restarts them only if the process has no other threads besides the caller, so none of them can be computing, and if
+/// as many threads can be created: OpenBLAS raises SIGINT otherwise. Does nothing for other BLAS libraries.
 /// @param find  (const char* symbol) → void*, in the library of the BLAS
 template <typename Find>
 void start_openblas_threads_without_signals(Find find) {
@@ -33,6 +34,7 @@ void start_openblas_threads_without_signals(Find find) {
   if (stop == nullptr || count == nullptr || start == nullptr || started == nullptr || running == nullptr) return;
   if (*running == 0 || *started < 2 || threads_of_process() != static_cast<unsigned long>(*started)) return;
   const NoSignals in_new_threads;
+  if (const int needed = *started - 1; try_threads(needed).threads < needed) return;
   const int used = count();
   stop();
   start(used);

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include <cstddef>
+#include <latch>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace tessera::detail {
+
+/// The number of threads that can be created, and why there can be no more.
+struct ThreadSupply {
+  std::ptrdiff_t threads = 0;
+  std::string limit;  ///< empty if all could be created
+};
+
+/// Tries to create threads that exist at the same time, and ends them.
+inline ThreadSupply try_threads(std::ptrdiff_t count) {
+  ThreadSupply supply;
+  std::latch enough(1);
+  std::vector<std::jthread> threads;
+  try {
+    while (std::ssize(threads) < count) threads.emplace_back([&] { enough.wait(); });
+  } catch (const std::system_error& error) {
+    supply.limit = error.what();
+  }
+  enough.count_down();
+  supply.threads = std::ssize(threads);
+  return supply;
+}
+
+}  // namespace tessera::detail
