@@ -9,13 +9,14 @@
 namespace tessera::tools {
 
 std::string significant(double value, int digits) {
+  if (std::isnan(value)) return "-";
   const int before = value == 0 ? 1 : static_cast<int>(std::floor(std::log10(std::abs(value)))) + 1;
   return fmt::format("{:.{}f}", value, std::clamp(digits - before, 0, 9));
 }
 
 std::string gigabytes(double bytes) { return significant(bytes * 1e-9, 3); }
 
-std::string percent(double fraction) { return fmt::format("{:.1f} %", 100 * fraction); }
+std::string percent(double fraction) { return std::isnan(fraction) ? "-" : fmt::format("{:.1f} %", 100 * fraction); }
 
 std::string aligned(const std::string& text, int width) {
   return width < 0 ? fmt::format("{:<{}}  ", text, -width) : fmt::format("{:>{}}  ", text, width);

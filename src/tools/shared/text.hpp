@@ -8,13 +8,13 @@
 /// Formatting of tables, and of text that comes from outside.
 namespace tessera::tools {
 
-/// `digits` significant digits without an exponent.
+/// `digits` significant digits without an exponent. "-" for what is not a number, such as the rate of an empty call.
 std::string significant(double value, int digits);
 
 /// Bytes in units of 10⁹, to three digits.
 std::string gigabytes(double bytes);
 
-/// "12.3 %"
+/// "12.3 %", or "-" for what is not a number
 std::string percent(double fraction);
 
 /// A table cell followed by the space between columns.

@@ -57,6 +57,12 @@ TEST(BadInput, MoreThanTheMachineHasIsRefused) {
   expect_refused("--platform everest --memory pageable", "--memory", "cannot be simulated");
 }
 
+TEST(BadInput, EmptyCallsHaveNoRate) {
+  const auto ended = simulate("--platform everest --size 0");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("computing -,"), ::testing::Not(HasSubstr("nan"))));
+}
+
 /// The tasks of this product took more than 17 GB when the system ended the simulation.
 TEST(BadInput, MoreTasksThanTheMemoryHoldsAreRefused) {
   expect_refused("--platform h200x4 --size 2000000 --tile 256", "of order 2000000 in tiles of 256", "GB are free");
