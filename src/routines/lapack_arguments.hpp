@@ -97,8 +97,10 @@ class LapackArguments {
 };
 
 /// The width of the tiles of right-hand sides, narrow enough to give every worker some tiles.
+/// @param widest  the width of the factor's tiles. On GPUs, no tile is wider, because there may be no room for it
 inline Index width_of_right_sides(const Machine& machine, Index nrhs, Index widest) {
-  constexpr Index narrowest = 64, for_each_worker = 2;
+  constexpr Index for_each_worker = 2;
+  const Index narrowest = machine.gpu_count() > 0 ? std::min<Index>(64, widest) : 64;
   const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
   return std::clamp(tile::divide_up(nrhs, workers * for_each_worker), std::min(narrowest, nrhs),
                     std::max(widest, narrowest));

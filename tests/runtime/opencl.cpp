@@ -200,6 +200,22 @@ TEST(OpenCl, OperandsMayBeLargerThanTheMemory) {
   EXPECT_GT(statistics().bytes_h2d, std::uint64_t{3} * 700 * 700 * sizeof(double)) << "tiles came again";
 }
 
+TEST(OpenCl, RightHandSidesAreAsNarrowAsThePanelsThatFit) {
+  RuntimeOptions options;
+  options.cpus = 1, options.gpu_memory = 1;  // MiB
+  const Runtime runtime(options);
+  constexpr Index m = 3000, n = 30, nrhs = 100;
+  auto A = random_matrix<double>(5, m, n);
+  HostMatrix<double> B(m, nrhs);  // the sums of the rows, so that the solution has ones only
+  for (Index i = 0; i < m; i++)
+    for (Index j = 0; j < nrhs; j++) {
+      B(i, j) = 0;
+      for (Index k = 0; k < n; k++) B(i, j) += A(i, k);
+    }
+  EXPECT_EQ(gels<double>(Op::NoTrans, m, n, nrhs, A.data(), A.ld(), B.data(), B.ld()), 0);
+  for (Index i = 0; i < n; i++) ASSERT_NEAR(B(i, nrhs - 1), 1, 1e-10) << i;
+}
+
 // StarPU ends the process if too many requests wait for the same copy to the host.
 TEST(OpenCl, ATileOnItsWayToTheHostMayHaveManyReadersOnTheOtherDevice) {
   const Environment environment{{"TESSERA_SCHED", "-write-back"}};  // the copy begins when the tile is acquired
