@@ -3,7 +3,6 @@
 
 #include <array>
 #include <charconv>
-#include <complex>
 #include <string>
 #include <type_traits>
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <utility>
 
 #include "device_solver.hpp"
 #include "kernel.hpp"

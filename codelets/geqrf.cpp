@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tile operations of QR factorization, on panels of full height.
-#include <type_traits>
 
 #include "common/of_type.hpp"
 #include "halved_panel.hpp"

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tile operations of trsm and trmm in tall panels.
-#include <algorithm>
-#include <cmath>
 
 #include "kernel.hpp"
 #include "opencl_triangle.hpp"

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <system_error>
 #include <thread>
 #include <vector>
 

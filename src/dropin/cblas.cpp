@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The CBLAS symbols of every routine of the table and every type: cblas_dgemm, and two names with 64-bit integers:
 // OpenBLAS's cblas_dgemm64_ and the reference CBLAS's cblas_dgemm_64. gemmt has gemmtr as a second name.
-#include <complex>
 #include <type_traits>
 
 #include "blas/call.hpp"

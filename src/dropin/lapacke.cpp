@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The LAPACKE symbols of every routine of lapack.def and every type: LAPACKE_dgetrf and LAPACKE_dgetrf_work, and two
 // names for each with 64-bit integers: OpenBLAS's …64_ and the reference LAPACKE's …_64.
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

@@ -4,7 +4,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include <algorithm>
 #include <limits>
 #include <mutex>
 #include <new>

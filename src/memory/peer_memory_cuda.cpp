@@ -9,7 +9,6 @@
 #include <deque>
 #include <map>
 #include <random>
-#include <string>
 #include <utility>
 
 #include <tessera/error.hpp>

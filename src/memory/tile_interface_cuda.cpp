@@ -7,7 +7,6 @@
 #include <mutex>
 #include <new>
 #include <optional>
-#include <string>
 
 #include <tessera/error.hpp>
 

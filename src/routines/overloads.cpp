@@ -2,7 +2,6 @@
 // The public forms of every routine: on matrices, on pointers, and on pointers with a layout. This file checks options
 // and pointers, and turns row-major calls into column-major ones.
 #include <optional>
-#include <span>
 #include <string>
 
 #include <tessera/blas.hpp>

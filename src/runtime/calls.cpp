@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "calls.hpp"
 
-#include <algorithm>
-
 #include <tessera/submissions.hpp>
 
 #include "common/exit_gate.hpp"

@@ -2,7 +2,6 @@
 #include "chunk_barrier.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace tessera::sinks {
 

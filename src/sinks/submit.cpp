@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "submit.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 

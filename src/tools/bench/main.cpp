@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tessera-bench measures the routines of Tessera and of other libraries.
-#include <fmt/format.h>
 
 #include <algorithm>
 

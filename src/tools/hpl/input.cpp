@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
-#include <cmath>
 #include <limits>
-#include <optional>
 #include <sstream>
 
 #include "shared/bad_argument.hpp"

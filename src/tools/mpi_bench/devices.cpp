@@ -4,7 +4,6 @@
 #include <starpu.h>
 
 #include <algorithm>
-#include <cstdint>
 
 #include "shared/bad_argument.hpp"
 

@@ -15,7 +15,6 @@
 #include <stdexcept>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "machine/simulation/machine.hpp"
 #include "machine/simulation/starpu_files.hpp"

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include "simulate/options.hpp"
 #include "simulate/outcome.hpp"
