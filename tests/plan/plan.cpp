@@ -9,7 +9,7 @@
 
 #include <tessera/error.hpp>
 
-#include "machine/machine_rates.hpp"
+#include "plan/invented_rates.hpp"
 #include "tile/region.hpp"
 
 namespace tessera::test::plan_cpp {
@@ -20,39 +20,6 @@ using detail::Machine;
 using tile::divide_up;
 using tile::Part;
 using tile::Region;
-
-Machine machine_with(int cpu_workers, int gpus, Placement placement) {
-  Machine machine;
-  machine.cpu_workers = cpu_workers;
-  for (int gpu = 0; gpu < gpus; gpu++) machine.gpus.push_back(gpu);
-  machine.cuda_gpus = gpus;
-  machine.placement = placement;
-  return machine;
-}
-
-/// Times of double precision products of order n, at rates in TFLOP/s.
-detail::CostCurve curve(std::initializer_list<std::pair<double, double>> rates) {
-  std::vector<detail::CostCurve::Point> points;
-  for (const auto& [n, tflops] : rates) points.push_back({2 * n * n * n, 2 * n * n * n / (tflops * 1e12)});
-  return detail::CostCurve(points);
-}
-
-/// Gives GPUs invented rates during the lifetime of this object. Without rates, no tiles would be chosen for them.
-class InventedRates {
- public:
-  InventedRates() : rates_(const_cast<detail::MachineRates&>(detail::machine_rates<double>({}))), before_(rates_) {
-    rates_.cpu = curve({{64, 0.02}, {256, 0.04}});
-    rates_.gpu = curve({{256, 3.0}, {512, 18.0}, {1024, 48.0}, {2048, 58.0}, {4096, 60.0}});
-    rates_.link = 55e9, rates_.memory = 4e12;
-  }
-  ~InventedRates() { rates_ = before_; }
-  InventedRates(const InventedRates&) = delete;
-  InventedRates& operator=(const InventedRates&) = delete;
-
- private:
-  detail::MachineRates& rates_;
-  detail::MachineRates before_;
-};
 
 Machine machine_with_memory(double bytes, Index tile) {
   auto machine = machine_with(1, 2, Placement::Home);

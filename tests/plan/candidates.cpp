@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Candidates of calls with awkward shapes: each one computes the whole result, fits into memory, and can be rehearsed.
+#include "plan/candidates.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "plan/invented_rates.hpp"
+#include "plan/rehearsal.hpp"
+
+namespace tessera::test::candidates_cpp {
+namespace {
+
+using algorithms::Plan;
+using plan::Graph;
+using plan::SumOf;
+
+struct Shape {
+  Index m, n, k;
+};
+/// Vectors, primes, thin matrices, and extents just above a tile.
+constexpr Shape shapes[]{Shape{1, 1, 1},    {1, 5000, 1},    {5000, 1, 1},      {1, 1, 5000},
+                         {997, 1009, 1013}, {1000000, 3, 3}, {3, 3, 9999},      {257, 513, 256},
+                         {2049, 300, 17},   {4097, 1025, 2}, {1500, 1500, 1500}};
+
+struct Case {
+  const char* name;
+  int cpu_workers, gpus, cores;
+  double memory;  ///< of a GPU [bytes]
+};
+/// Each has another number of workers, because models of machines are kept.
+constexpr Case cases[]{Case{"cores", 7, 0, 0, 0},
+                       {"one GPU", 1, 1, 0, 0},
+                       {"five GPUs", 1, 5, 0, 0},
+                       {"little memory", 1, 2, 0, 1e8},
+                       {"cores beside GPUs", 6, 2, 6, 0}};
+
+detail::Machine machine_of(const Case& c) {
+  auto machine = machine_with(c.cpu_workers, c.gpus, c.gpus > 0 ? Placement::Home : Placement::Scheduler);
+  machine.gpu_memory = c.memory;
+  for (int core = 0; core < c.cores; core++) machine.sharing_cores.push_back(c.gpus + core);
+  return machine;
+}
+
+/// The bytes of all tiles that are written. Temporary tiles do not count.
+double written(const Graph& graph) {
+  std::set<int> tiles;
+  for (const auto& operation : graph.operations) {
+    tiles.insert(operation.output);
+    for (const auto& further : graph.further_of(operation))
+      if (further.writes) tiles.insert(further.tile);
+  }
+  double bytes = 0;
+  for (const int tile : tiles)
+    if (const auto& sizes = graph.tiles[plan::index(tile)]; !sizes.temporary) bytes += sizes.bytes;
+  return bytes;
+}
+
+/// Flops of the products, solves and factorizations of a graph.
+double flops_of(const Graph& graph) {
+  double flops = 0;
+  for (const auto* operations : {&graph.operations, &graph.on_cores})
+    for (const auto& operation : *operations) {
+      const auto kind = graph.kinds[plan::index(operation.kind)];
+      const bool in_memory = kind == "inspect" || kind == "add" || kind == "scale" || kind == "laswp";
+      if (!in_memory && kind != "diagonal_blocks") flops += operation.flops;
+    }
+  return flops;
+}
+
+double largest_task(const Graph& graph) {
+  double most = 0;
+  for (const auto& operation : graph.operations) {
+    std::set<int> tiles(operation.inputs.begin(), operation.inputs.end());
+    tiles.insert(operation.output);
+    for (const auto& further : graph.further_of(operation)) tiles.insert(further.tile);
+    double bytes = 0;
+    for (const int tile : tiles) bytes += tile < 0 ? 0 : graph.tiles[plan::index(tile)].bytes;
+    most = std::max(most, bytes);
+  }
+  return most;
+}
+
+/// @param whole  bytes of the result; 0: not checked, because the tiles on its diagonal are copied in part
+template <typename Call>
+void expect_sound(const plan::Machine& model, const detail::Machine& machine, const Call& call, const Plan& plan,
+                  double whole) {
+  const int gpus = machine.gpu_count();
+  EXPECT_GT(std::min({plan.tile.m, plan.tile.n, plan.tile.k}), 0);
+  EXPECT_LE(plan.gpus, gpus);
+  EXPECT_EQ(plan.gpus == 0, gpus == 0);
+  EXPECT_LE(plan.grid.size(), std::max(plan.gpus, 1));
+  constexpr double most = 20000;  // operations, so that the test is short
+  const auto task = call.task(plan);
+  if (call.flops() / (2.0 * static_cast<double>(task.m * task.n) * static_cast<double>(task.k)) > most) return;
+  Graph graph;
+  graph.gpus = gpus;
+  call.write(machine, plan, graph);
+  ASSERT_FALSE(graph.operations.empty());
+  for (const auto& operation : graph.operations) EXPECT_LT(operation.owner, std::max(plan.gpus, 1));
+  for (const auto& operation : graph.on_cores) {
+    EXPECT_GE(operation.owner, gpus);
+    EXPECT_LT(operation.owner, gpus + static_cast<int>(machine.sharing_cores.size()));
+  }
+  if (whole > 0 && graph.on_cores.empty()) {
+    EXPECT_NEAR(written(graph), whole, 1e-9 * whole);
+  }
+  // Operations on the diagonal may count twice. Panels wider than high, and the formulas of whole calls, are inexact.
+  EXPECT_GE(flops_of(graph), 0.75 * call.flops() - call.bytes());
+  if (model.memory > 0) {
+    EXPECT_LE(largest_task(graph), model.memory);
+  }
+  plan::Rehearsal rehearsal(model, graph, plan.gpus);
+  const double seconds = rehearsal.run().seconds;
+  EXPECT_TRUE(std::isfinite(seconds) && seconds > 0) << seconds;
+}
+
+template <typename Call>
+void expect_all_sound(const plan::Machine& model, const detail::Machine& machine, const Call& call, double whole) {
+  const auto all = candidates(model, machine, call);
+  EXPECT_FALSE(all.empty());
+  EXPECT_LE(all.size(), 200 * static_cast<std::size_t>(std::max(machine.gpu_count(), 1)));
+  for (const auto& plan : all) {
+    const testing::ScopedTrace trace(__FILE__, __LINE__,
+                                     "tile " + std::to_string(plan.tile.m) + "x" + std::to_string(plan.tile.n) + "x" +
+                                         std::to_string(plan.tile.k) + ", GPUs " + std::to_string(plan.gpus));
+    expect_sound(model, machine, call, plan, whole);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+/// Runs a test for all machines and shapes.
+template <typename Run>
+void for_all(Run run) {
+  for (const auto& c : cases) {
+    const InventedRates rates(c.cores > 0 ? 4 : 0.04);
+    const auto machine = machine_of(c);
+    const auto& model = plan::model_of(machine, 'd');
+    EXPECT_EQ(model.sharing_cores, c.cores);
+    for (const auto& shape : shapes) {
+      const testing::ScopedTrace trace(__FILE__, __LINE__,
+                                       std::string(c.name) + ": " + std::to_string(shape.m) + ", " +
+                                           std::to_string(shape.n) + ", " + std::to_string(shape.k));
+      run(model, machine, shape);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+double bytes_of(Index m, Index n) { return 8.0 * static_cast<double>(m) * static_cast<double>(n); }
+
+TEST(Candidates, OfProductsAreSound) {
+  for_all([](const auto& model, const auto& machine, const Shape& s) {
+    for (const Op op_b : {Op::NoTrans, Op::Trans})
+      expect_all_sound(model, machine, plan::Sums{'d', SumOf::Product, s.m, s.n, s.k, Op::NoTrans, op_b},
+                       bytes_of(s.m, s.n));
+  });
+}
+
+TEST(Candidates, OfUpdatesAndSymmetricProductsAreSound) {
+  for_all([](const auto& model, const auto& machine, const Shape& s) {
+    const Index n = std::min<Index>(s.m, 5000);
+    for (const auto what : {SumOf::Triangle, SumOf::RankK, SumOf::Rank2k})
+      expect_all_sound(model, machine, plan::Sums{'d', what, n, n, s.k}, 0);
+    expect_all_sound(model, machine, plan::Sums{'d', SumOf::SymmetricLeft, n, s.n, n}, bytes_of(n, s.n));
+    expect_all_sound(model, machine, plan::Sums{'d', SumOf::SymmetricRight, s.n, n, n}, bytes_of(s.n, n));
+  });
+}
+
+TEST(Candidates, OfTriangularCallsAreSound) {
+  for_all([](const auto& model, const auto& machine, const Shape& s) {
+    const Index order = std::min<Index>(s.m, 5000);
+    for (const Side side : {Side::Left, Side::Right})
+      for (const bool inverse : {false, true})
+        expect_all_sound(model, machine, plan::Triangular{'d', side, inverse, false, false, order, s.n},
+                         bytes_of(order, s.n));
+  });
+}
+
+TEST(Candidates, OfFactorizationsAreSound) {
+  for_all([](const auto& model, const auto& machine, const Shape& s) {
+    const Index n = std::min<Index>(s.m, 5000);
+    expect_all_sound(model, machine, plan::Cholesky{{{'d', n, n}}}, 0);
+    expect_all_sound(model, machine, plan::LuNoPiv{{{'d', s.m, s.n}}}, bytes_of(s.m, s.n));
+    expect_all_sound(model, machine, plan::Lu{{{'d', s.m, s.n}}}, bytes_of(s.m, s.n));
+    expect_all_sound(model, machine, plan::Qr{{{'d', s.m, s.n}}}, bytes_of(s.m, s.n));
+  });
+}
+
+// Calls without terms or columns are planned as if they had one.
+TEST(Candidates, OfEmptyCallsHaveTiles) {
+  const InventedRates rates;
+  const auto machine = machine_with(1, 1, Placement::Home);
+  for (const auto& plan : {plan::plan_product(machine, 'd', Op::NoTrans, Op::NoTrans, 300, 300, 0),
+                           plan::plan_product(machine, 'd', Op::NoTrans, Op::NoTrans, 0, 300, 300),
+                           plan::plan_triangular(machine, 'd', Side::Left, Op::NoTrans, true, 300, 0),
+                           plan::plan_cholesky(machine, 'd', 0), plan::plan_getrf(machine, 'd', 0, 5)}) {
+    EXPECT_GT(std::min({plan.tile.m, plan.tile.n, plan.tile.k}), 0);
+    EXPECT_TRUE(std::isfinite(plan.seconds) && plan.seconds > 0);
+  }
+}
+
+}  // namespace
+}  // namespace tessera::test::candidates_cpp
