@@ -234,7 +234,8 @@ struct Triangular {
                                                                    : side == Side::Left ? tile
                                                                                         : width;
     const double all = (seconds(n * n / 2, of_a) + seconds(n * wide, of_b)) / used,
-                 ends = seconds(tile * tile, of_a) + 2 * seconds(tile * width, of_b);
+                 rows_at_once = plan.panels.exist() ? n : tile,
+                 ends = seconds(rows_at_once * tile, of_a) + 2 * seconds(rows_at_once * width, of_b);
     return std::max(compute, all) + std::min(compute, all) / 4 + ends;
   }
   /// The last columns of B, which cores compute while GPUs compute the others.

@@ -43,11 +43,13 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
   evicts_ = gpus > 0 && machine.memory > 0 && bytes > machine.memory;
   if (evicts_) last_use_.assign(at_.size(), 0), pins_.assign(at_.size(), 0);
   for (int gpu = 0; gpu < gpus; gpu++) alike_ = alike_ && machine.gpus[index(gpu)].alike_first;
+  readers_left_.assign(tiles, 0);
   for (const auto& added : graph.operations) for_each_output(added, [&](int tile) { writes_left_[index(tile)]++; });
   auto later = writes_left_;  // writes of each tile by operations that are not added yet
   for (int number = 0; number < static_cast<int>(operations); number++) {
     const auto& added = operation(number);
     for_each_input(added, [&](int tile) {
+      readers_left_[index(tile)]++;
       follows(writer_[index(tile)], number);
       if (later[index(tile)] == 0) return;
       readers_.emplace_back(number, std::exchange(reader_[index(tile)], static_cast<int>(readers_.size())));
@@ -60,6 +62,7 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
       if (home_[index(tile)] < 0) home_[index(tile)] = std::clamp(added.owner, 0, std::max(gpus, 1) - 1);
     });
     of(home(number)).unfinished++;
+    left_ += shortest(added);
   }
 }
 
@@ -80,17 +83,12 @@ double Rehearsal::seconds(const Operation& operation, int gpu) {
   return known.seconds;
 }
 
-/// Uses the estimate of the policy.
-double Rehearsal::seconds_to_fetch(const Operation& operation, int gpu) const {
-  double seconds = 0;
-  for_each_read(operation, [&](int tile) {
-    if (is_on(tile, gpu) || will_be_on(tile, gpu)) return;
-    double rate = machine_.gpus[index(gpu)].in_rate;
-    for (int peer = 0; peer < gpus_; peer++)
-      if (is_on(tile, peer) || will_be_on(tile, peer)) rate = std::max(rate, machine_.peer(peer, gpu).rate);
-    seconds += graph_.tiles[index(tile)].bytes / rate;
-  });
-  return seconds;
+/// The time of an operation on the GPU that is fastest at it.
+double Rehearsal::shortest(const Operation& operation) {
+  double least = seconds(operation, 0);
+  if (!alike_)
+    for (int gpu = 1; gpu < working_; gpu++) least = std::min(least, seconds(operation, gpu));
+  return least;
 }
 
 void Rehearsal::becomes_ready(int number) {
@@ -106,96 +104,6 @@ void Rehearsal::move(int tile, int gpu) {
   tile_home = gpu;
 }
 
-/// Whether a GPU leaves an operation to a much faster GPU that will finish it earlier.
-/// @param moves  whether the operation is moved to that GPU
-bool Rehearsal::leaves_to_faster(int number, int gpu, bool moves) {
-  if (alike_) return false;
-  constexpr double much_faster = 1.0 / 3, clearly = 0.5e-3, most_before = 64;
-  const auto& wanted = operation(number);
-  const double own = seconds(wanted, gpu);
-  double rate = 0, fastest = never;
-  std::size_t before = 0;
-  int least = -1;
-  for (int other = 0; other < working_; other++) {
-    const double there = seconds(wanted, other);
-    if (there > much_faster * own) continue;
-    rate += 1 / there, fastest = std::min(fastest, there);
-    before += of(other).backlog() + (of(other).running >= 0 ? 1 : 0);
-    if (least < 0 || of(other).unfinished < of(least).unfinished) least = other;
-  }
-  if (least < 0 || own - fastest < clearly) return false;
-  if (static_cast<double>(before) >= std::min(most_before, (own - fastest) * rate)) return false;
-  if (moves) move(wanted.output, least), becomes_ready(number);
-  return true;
-}
-
-/// Chooses the operation with the least to fetch among the first few in the queue.
-int Rehearsal::choose(int gpu) {
-  auto& state = of(gpu);
-  while (state.front.size() < index(window) && !state.ready.empty()) {
-    std::ranges::pop_heap(state.ready, std::greater<>());
-    const int number = state.ready.back();
-    state.ready.pop_back();
-    if (leaves_to_faster(number, gpu, true)) continue;
-    state.front.insert(std::ranges::upper_bound(state.front, number), number);
-  }
-  auto best = state.front.end();
-  double least = never;
-  for (auto i = state.front.begin(); i != state.front.end(); ++i) {
-    const double fetch = seconds_to_fetch(operation(*i), gpu);
-    if (best == state.front.end() || fetch < least) best = i, least = fetch;
-    if (fetch == 0) break;  // nothing can be better
-  }
-  if (best == state.front.end()) return -1;
-  const int number = *best;
-  state.front.erase(best);
-  return number;
-}
-
-/// Whether the thief would finish clearly before the victim, if the chain of the operation moved to the thief.
-bool Rehearsal::pays(int victim, int gpu, const Operation& wanted, double fetch) {
-  constexpr double clearly = 1.25;
-  const auto& from = of(victim);
-  const double there = seconds(wanted, victim), here = seconds(wanted, gpu);
-  if (from.running < 0 && static_cast<double>(from.backlog()) * there <= fetch + here) return false;
-  const auto left = static_cast<double>(std::max(index(from.unfinished), from.backlog()));
-  const auto own = static_cast<double>(of(gpu).unfinished + writes_left_[index(wanted.output)]);
-  return left * there > fetch + clearly * own * here;
-}
-
-int Rehearsal::steal(int gpu) {
-  int victim = -1;
-  double longest = 0;
-  for (int other = 0; other < gpus_; other++) {
-    const auto& state = of(other);
-    if (other == gpu || state.backlog() == 0) continue;
-    const int first = !state.station.empty() ? state.station.front()
-                      : !state.front.empty() ? state.front.front()
-                                             : state.ready.front();
-    const double busy = static_cast<double>(state.backlog()) * seconds(operation(first), other);
-    if (busy > longest) longest = busy, victim = other;
-  }
-  if (victim < 0) return -1;
-  auto& state = of(victim);
-  auto& from = !state.ready.empty() ? state.ready : !state.front.empty() ? state.front : state.station;
-  auto best = from.end();
-  double least = never;
-  int looked = 0;
-  for (auto i = from.end(); i != from.begin() && looked < window; looked++) {
-    --i;
-    if (const double fetch = seconds_to_fetch(operation(*i), gpu); fetch < least) least = fetch, best = i;
-  }
-  const int number = *best;
-  if (!pays(victim, gpu, operation(number), least) || leaves_to_faster(number, gpu, false)) return -1;
-  from.erase(best);
-  if (&from == &state.ready) std::ranges::make_heap(from, std::greater<>());
-  if (&from == &state.station) pin(operation(number), victim, -1), tiles_change(victim);
-  complete_[index(number)] = never;
-  move(operation(number).output, gpu);
-  forecast_.steals++;
-  return number;
-}
-
 /// Reserves one operation and requests its tiles.
 bool Rehearsal::reserve(int gpu) {
   auto& state = of(gpu);
@@ -208,7 +116,7 @@ bool Rehearsal::reserve(int gpu) {
     if (first > state.station.back()) return false;
   }
   int number = choose(gpu);
-  if (number < 0 && state.station.empty() && state.running < 0) number = steal(gpu);
+  if (number < 0 && state.station.empty() && state.unfinished <= state.popped_count()) number = steal(gpu);
   if (number < 0) return false;
   pin(operation(number), gpu, 1);
   state.station.insert(std::ranges::upper_bound(state.station, number), number);
@@ -223,6 +131,7 @@ void Rehearsal::reserve_all() {
   for (bool any = true; any;) {
     any = false;
     for (int gpu = 0; gpu < working_; gpu++) any = reserve(gpu) || any;
+    any = std::exchange(declined_, false) || any;
   }
 }
 
@@ -259,6 +168,7 @@ void Rehearsal::begin(int gpu) {
   auto& state = of(gpu);
   state.running = std::exchange(state.popped, -1);
   const double takes = seconds(operation(state.running), gpu);
+  left_ -= shortest(operation(state.running));
   state.busy += takes;
   state.busy_until = std::max(now_, state.popped_at + machine_.runtime.push) + takes;
 }
@@ -268,6 +178,7 @@ void Rehearsal::end(int gpu) {
   const int number = std::exchange(state.running, -1);
   state.unfinished--, finished_++;
   pin(operation(number), gpu, -1);
+  for_each_input(operation(number), [&](int tile) { readers_left_[index(tile)]--; });
   for_each_output(operation(number), [&](int tile) {
     if (!is_on(tile, gpu)) make_room(tile, gpu);
     for (int other = 0; other < gpus_; other++) {
@@ -371,13 +282,10 @@ Forecast Rehearsal::run(double limit) {
     while (submitted_ < pending_.size()) submit_next();
   reserve_all();
   while (next_event())
-    if (now_ > limit) return {};
+    if (now_ + left_ / working_ > limit) return {};
   if (finished_ != graph_.operations.size()) return {};  // the model is stuck, so the candidate is dropped
   double last = 0;
-  for (const auto& state : state_) {
-    last = std::max({last, state.busy_until, state.out});
-    forecast_.computing += state.busy / working_;
-  }
+  for (const auto& state : state_) last = std::max({last, state.busy_until, state.out});
   for (std::size_t t = 0; t < graph_.tiles.size(); t++)
     if (const auto& tile = graph_.tiles[t]; writer_[t] >= 0 && !tile.temporary && tile.returns && tile.home >= 0)
       last = std::max(last, at(static_cast<int>(t), tile.home));

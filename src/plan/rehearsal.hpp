@@ -17,7 +17,6 @@ inline constexpr double never = std::numeric_limits<double>::infinity();
 /// The result of a rehearsal.
 struct Forecast {
   double seconds = never;    ///< time of the call; `never`: the rehearsal was abandoned
-  double computing = 0;      ///< average time that a GPU computes
   double bytes_in = 0;       ///< copied from the host
   double bytes_between = 0;  ///< copied from GPU to GPU
   int steals = 0;
@@ -70,25 +69,22 @@ class Rehearsal {
     double filled = 0, needed = 0;  ///< bytes of its tiles, and of those that its reserved operations need
     std::vector<int> tiles;         ///< in its memory, if that may overflow
     std::size_t backlog() const { return ready.size() + front.size() + station.size(); }
+    int popped_count() const { return (running >= 0 ? 1 : 0) + (popped >= 0 ? 1 : 0); }
   };
   struct Known {
     double flops = -1, seconds = 0;
   };
 
   // rehearsal_copies.cpp
-  double& at(int tile, int gpu) {
-    return at_[static_cast<std::size_t>(tile) * static_cast<std::size_t>(gpus_) + static_cast<std::size_t>(gpu)];
-  }
-  bool is_on(int tile, int gpu) const {
-    return at_[static_cast<std::size_t>(tile) * static_cast<std::size_t>(gpus_) + static_cast<std::size_t>(gpu)] <
-           never;
-  }
-  bool will_be_on(int tile, int gpu) const { return (requested_[static_cast<std::size_t>(tile)] >> gpu & 1U) != 0; }
+  std::size_t place(int tile, int gpu) const { return index(tile) * index(gpus_) + index(gpu); }
+  double& at(int tile, int gpu) { return at_[place(tile, gpu)]; }
+  bool is_on(int tile, int gpu) const { return at_[place(tile, gpu)] < never; }
+  bool will_be_on(int tile, int gpu) const { return (requested_[index(tile)] >> gpu & 1U) != 0; }
   double begins_copy(int tile) const;
   double copy_seconds(int tile, int gpu, bool in, double start) const;
   double after(double& clock, double bytes, double rate) const;
   double through_direct(int from, int to, double end, double bytes);
-  double through_shared(int gpu, bool in, double end, double bytes);
+  double through_shared(int from, int to, double end, double bytes);
   int sender_on_bus(int tile, int gpu) const;
   double through_staging(double end, double bytes);
   void copy_to_host(int tile, int gpu, double from);
@@ -100,15 +96,32 @@ class Rehearsal {
   void request_from_host(Request request, int gpu, double when);
   double next_copy(const GpuState& gpu) const;
   void serve_link(int gpu);
-  std::size_t place(int tile, int gpu) const { return index(tile) * index(gpus_) + index(gpu); }
   void pin(const Operation& operation, int gpu, int change);
   double make_room(int tile, int gpu);
   void evict(int tile, int gpu);
   void drop(int tile, int gpu);
 
+  // rehearsal_policy.cpp
+  /// The GPUs that are much faster at an operation than another GPU.
+  struct Faster {
+    std::vector<int> gpus;
+    double rate = 0, seconds = never;  ///< of all of them [1/s], and of the fastest one [s]
+  };
+  double seconds_to_fetch(const Operation& operation, int gpu) const;
+  Faster faster_than(int gpu, const Operation& operation);
+  std::size_t before(int number, const Faster& faster, std::size_t most) const;
+  double held(int number, int gpu, const Faster& faster);
+  bool leaves_to_faster(int number, int gpu);
+  void decline(int gpu);
+  void fill_front(GpuState& state);
+  int cheapest(const std::vector<int>& numbers, int gpu) const;
+  int choose(int gpu);
+  int steal(int gpu);
+  bool pays(int victim, int gpu, const Operation& operation, double fetch);
+
   // rehearsal.cpp
-  GpuState& of(int gpu) { return state_[static_cast<std::size_t>(gpu)]; }
-  const Operation& operation(int number) const { return graph_.operations[static_cast<std::size_t>(number)]; }
+  GpuState& of(int gpu) { return state_[index(gpu)]; }
+  const Operation& operation(int number) const { return graph_.operations[index(number)]; }
   /// The tiles that an operation reads but does not write.
   template <typename Use>
   void for_each_input(const Operation& operation, Use use) const {
@@ -131,16 +144,12 @@ class Rehearsal {
     for (const auto& further : graph_.further_of(operation))
       if (further.writes && further.reads) use(further.tile);
   }
-  int home(int number) const { return home_[static_cast<std::size_t>(operation(number).output)]; }
+  int home(int number) const { return home_[index(operation(number).output)]; }
   double seconds(const Operation& operation, int gpu);
-  double seconds_to_fetch(const Operation& operation, int gpu) const;
+  double shortest(const Operation& operation);
   void follows(int earlier, int number);
   void becomes_ready(int number);
   void move(int tile, int gpu);
-  bool leaves_to_faster(int number, int gpu, bool moves);
-  int choose(int gpu);
-  int steal(int gpu);
-  bool pays(int victim, int gpu, const Operation& operation, double fetch);
   bool reserve(int gpu);
   void reserve_all();
   double complete_at(const Operation& operation, int gpu);
@@ -160,7 +169,9 @@ class Rehearsal {
   int working_;  ///< the number of GPUs that take part
   int gpus_;     ///< number of modelled GPUs, see `gpus_with_tiles`
   double now_ = 0;
-  bool alike_ = true;
+  bool alike_ = true;      ///< whether all GPUs that take part are alike
+  bool declined_ = false;  ///< whether a GPU has left operations to others since they last looked
+  double left_ = 0;        ///< shortest time of all operations that have not begun
   Forecast forecast_;
   std::vector<GpuState> state_;
   std::vector<double> at_;           ///< when a tile is on a GPU
@@ -171,6 +182,7 @@ class Rehearsal {
   std::vector<double> shared_in_, shared_out_, shared_both_, pair_;
   double staging_ = 0;                                     ///< when the threads that stage copies are free
   std::vector<int> home_, writes_left_, writer_, reader_;  ///< per tile; writer and reader: the last ones
+  std::vector<int> readers_left_;                          ///< per tile: unfinished operations that only read it
   std::vector<int> pending_, first_follower_;  ///< per operation; what it waits for, including its own submission
   std::vector<std::pair<int, int>> followers_, readers_;  ///< (operation, next in the list)
   std::size_t submitted_ = 0, finished_ = 0;

@@ -32,13 +32,15 @@ double Rehearsal::after(double& clock, double bytes, double rate) const {
   return clock = std::max(clock, now_) + bytes / rate;
 }
 
-/// @return  the end of a copy, taking into account links that other GPUs share
-double Rehearsal::through_shared(int gpu, bool in, double end, double bytes) {
-  auto& clocks = in ? shared_in_ : shared_out_;
+/// @param from, to  a GPU, or the host
+/// @return  the end of a copy, taking into account the links of groups of GPUs that it enters or leaves
+double Rehearsal::through_shared(int from, int to, double end, double bytes) {
   for (std::size_t i = 0; i < machine_.shared.size(); i++) {
     const auto& link = machine_.shared[i];
-    if ((link.gpus >> gpu & 1U) == 0) continue;
-    end = std::max(end, after(clocks[i], bytes, in ? link.in : link.out));
+    const auto contains = [&link](int gpu) { return gpu != detail::in_host_memory && (link.gpus >> gpu & 1U) != 0; };
+    const bool enters = contains(to);
+    if (enters == contains(from)) continue;
+    end = std::max(end, after((enters ? shared_in_ : shared_out_)[i], bytes, enters ? link.in : link.out));
     if (link.both > 0) end = std::max(end, after(shared_both_[i], bytes, link.both));
   }
   return end;
@@ -68,7 +70,7 @@ void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   const double start = std::max({from, state.out, device.half_duplex ? state.in : 0});
   const double alone = start + device.latency + copy_seconds(tile, gpu, false, start);
   const double bytes = graph_.tiles[index(tile)].bytes;
-  state.out = through_staging(through_shared(gpu, false, alone, bytes), bytes);
+  state.out = through_staging(through_shared(gpu, detail::in_host_memory, alone, bytes), bytes);
   state.copies_out += state.out - start;
   if (device.half_duplex) state.in = state.out;
   host_[index(tile)] = state.out;
@@ -155,7 +157,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
     const auto& link = machine_.peer(peer, gpu);
     const double start = std::max({now_ + handed, room, at(tile, peer), of(peer).out});
     forecast_.bytes_between += bytes;
-    state.in = of(peer).out = start + link.latency + bytes / link.rate;
+    state.in = of(peer).out = through_shared(peer, gpu, start + link.latency + bytes / link.rate, bytes);
     state.copies_in += state.in - start, of(peer).copies_out += state.in - start;
     return arrives(tile, gpu, state.in);
   }
@@ -163,7 +165,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
                start = std::max({begun, room, host_[index(tile)], device.half_duplex ? state.out : 0});
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
-  state.in = through_staging(through_shared(gpu, true, alone, bytes), bytes);
+  state.in = through_staging(through_shared(detail::in_host_memory, gpu, alone, bytes), bytes);
   state.copies_in += state.in - start;
   if (device.half_duplex) state.out = state.in;
   arrives(tile, gpu, state.in);
@@ -210,7 +212,8 @@ void Rehearsal::request(int tile, int gpu, int priority) {
     forecast_.bytes_between += sizes.bytes;
     first = std::max(first, make_room(tile, gpu));
     const double alone = first + begins + link.latency + sizes.bytes / link.rate;
-    const double end = pair_[index(from * gpus_ + gpu)] = through_direct(from, gpu, alone, sizes.bytes);
+    const double end = pair_[index(from * gpus_ + gpu)] =
+        through_shared(from, gpu, through_direct(from, gpu, alone, sizes.bytes), sizes.bytes);
     return arrives(tile, gpu, end);
   }
   if (from < 0 && receiver >= 0) {

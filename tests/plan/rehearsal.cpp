@@ -191,6 +191,17 @@ TEST(Rehearsal, TheMemoryOfTheHostIsSharedByBothDirections) {
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 8 + 4 + 8) << "12 bytes in and 12 out, one after another";
 }
 
+TEST(Rehearsal, DirectCopiesUseTheSharedLinksOfTheGroupsThatTheyEnter) {
+  auto machine = machine_with(2);
+  for (auto& row : machine.peers) row.assign(2, {2, 0, false});
+  Products graph;
+  graph.product(graph.tile(8, 0), graph.tile(1), 10, 1, false);
+  machine.shared = {{0b11, 1, 1}};
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 1);
+  machine.shared = {{0b10, 1, 1}};
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 8 + 10 + 1);
+}
+
 TEST(Rehearsal, DirectLinksOfAGpuShareItsWires) {
   auto machine = machine_with(3);
   for (auto& row : machine.peers) row.assign(3, {2, 0, false});
@@ -341,6 +352,26 @@ TEST(Rehearsal, LeavesOperationsToAMuchFasterGpu) {
   Products graph;
   for (int i = 0; i < 10; i++) graph.product(-1, graph.tile(0.01), 10, i % 2);
   EXPECT_LT(seconds(machine, graph), 110);
+}
+
+// At equal loads, the fast GPU would compute 200 of 220 parts.
+TEST(Rehearsal, AMuchSlowerGpuTakesWhatTheFasterOneWouldReachLate) {
+  auto machine = machine_with(2);
+  machine.gpus[1].kernels["gemm"] = CostCurve({{1, 10}});
+  machine.gpus[1].alike_first = false;
+  Products graph;
+  for (int i = 0; i < 200; i++) graph.product(-1, graph.tile(0.01), 10, i % 2);
+  EXPECT_LT(seconds(machine, graph), 0.96 * 200 * 10);
+  // Chains whose results are read later: no GPU may hold up the last one.
+  graph.clear();
+  graph.kinds = {"gemm"};
+  const int last = graph.tile(0.01);
+  for (int chain = 0; chain < 2; chain++) {
+    const int result = graph.tile(0.01);
+    for (int i = 0; i < 5; i++) graph.product(-1, result, 10, chain);
+    graph.product(result, last, 10, 0);
+  }
+  EXPECT_LT(seconds(machine, graph), 13 * 10);
 }
 
 TEST(Rehearsal, ColumnsAreCopiedSlowlyWhileTheGpuComputes) {
