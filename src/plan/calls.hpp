@@ -244,7 +244,8 @@ struct Triangular {
   tile::LastTiles columns_for_cores(const Machine& model, double seconds, Index widest) const {
     constexpr Index step = 16;
     const auto all = static_cast<double>(columns()), cores = static_cast<double>(model.sharing_cores);
-    const double column = cores_are_slower * model.core.task_seconds("gemm", {flops_of_column() * step}, 0) / step;
+    const double predicted = model.core.task_seconds("gemm", {flops_of_column() * step}, 0) / step,
+                 column = caution(cores * seconds / all / predicted) * predicted;
     const double each = (seconds - lost_columns * column) / (column + seconds * cores / all);
     const Index steps = std::max<Index>(0, static_cast<Index>(each) / step);
     if (steps == 0) return {};

@@ -20,9 +20,9 @@ constexpr std::array<Index, 5> on_gpus{4096, 2048, 1024, 512, 256};
 constexpr Index most_elements = Index{1} << 31;  // in a tile, because StarPU multiplies sizes in 32 bits
 
 /// The numbers of GPUs to compare. With tiles that the user asks for, all GPUs take part.
-std::vector<int> numbers_of_gpus(const detail::Machine& machine, int all) {
+std::vector<int> numbers_of_gpus(const detail::Machine& machine) {
   constexpr int most = 32;  // see Rehearsal
-  all = std::min(all, most);
+  const int all = std::min(machine.gpu_count(), most);
   if (all == 0 || machine.tile > 0) return {all};
   std::vector<int> numbers;
   for (int gpus = 1; gpus <= all; gpus++) numbers.push_back(gpus);
@@ -95,15 +95,15 @@ template <typename Call>
 std::vector<Plan> in_squares(const Machine& model, const detail::Machine& machine, const Call& call) {
   std::vector<Plan> plans;
   const Index longest = std::max(call.m, call.n);
-  for (const int gpus : numbers_of_gpus(machine, machine.gpu_count()))
+  for (const int gpus : numbers_of_gpus(machine))
     for (const Index tile : sizes(machine, call.order(), machine.cpu_workers)) {
       const bool alone = tile >= longest && gpus > 1;  // one GPU has all the work
       if (!alone && fits(model, machine, {tile, tile, tile}))
         plans.push_back(plan_tiles(machine, tile, gpus, call.bytes()));
     }
   if (plans.empty())
-    plans.push_back(plan_tiles(machine, sizes(machine, call.order(), 1).back(),
-                               numbers_of_gpus(machine, machine.gpu_count()).back(), call.bytes()));
+    plans.push_back(
+        plan_tiles(machine, sizes(machine, call.order(), 1).back(), numbers_of_gpus(machine).back(), call.bytes()));
   return plans;
 }
 
@@ -122,7 +122,7 @@ std::vector<Plan> in_panels(const Machine& model, const detail::Machine& machine
   while (machine.tile == 0 && widths.back() > 1 && !panel_fits(model, call.m, widths.back()))
     widths.push_back(widths.back() / 2);
   std::vector<Plan> plans;
-  for (const int gpus : numbers_of_gpus(machine, machine.gpu_count()))
+  for (const int gpus : numbers_of_gpus(machine))
     for (const Index width : widths) {
       const bool fits =
           panel_fits(model, call.m, width) || machine.tile > 0 || (plans.empty() && width == widths.back());
@@ -170,7 +170,7 @@ std::vector<Plan> beside_triangle(const Machine& model, const detail::Machine& m
   };
   if (columns <= widest_panel && may_be_in_panels(model, machine, type, order, false)) add(columns, 1);
   if (one_panel || order > tallest_panel || !may_be_in_panels(model, machine, type, order, true)) return plans;
-  for (const int gpus : numbers_of_gpus(machine, machine.gpu_count()))
+  for (const int gpus : numbers_of_gpus(machine))
     for (const Index width : widths_of_result(columns, gpus)) add(width, gpus);
   return plans;
 }
@@ -183,7 +183,7 @@ std::vector<Plan> panels_of_sum(const Machine& model, const detail::Machine& mac
       !may_be_in_panels(model, machine, call.type, shared ? call.n : call.k, call.is_update()) ||
       (shared && std::max(call.m, call.n) > tallest_panel))
     return plans;
-  for (const int gpus : numbers_of_gpus(machine, machine.gpu_count())) {
+  for (const int gpus : numbers_of_gpus(machine)) {
     const Index tall = divide_up(call.m, tallest_panel);
     const bool by_rows = gpus > 1 && tall > 1 && call.m > 2 * call.n;
     const Index parts = by_rows ? divide_up(tall, gpus) * gpus : tall,
@@ -287,7 +287,7 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
   const bool left = call.side == Side::Left;
   auto plans = beside_triangle(model, machine, call.type, call.order(), call.columns(), call.side, call.one_panel, 1);
   const auto heights = sizes(machine, call.order(), 1), widths = sizes(machine, call.columns(), machine.cpu_workers);
-  for (const int gpus : numbers_of_gpus(machine, machine.gpu_count()))
+  for (const int gpus : numbers_of_gpus(machine))
     for (const Index tile : heights)
       for (const Index width : widths) {
         if (machine.tile > 0 && tile != width) continue;
@@ -313,7 +313,7 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
                    : panels_of_sum(model, machine, call);
   for (auto& plan : plans) plan.k = call.k, plan.terms = divide_up(call.k, plan.tile.k);
   const auto rows = sizes(machine, call.m, machine.cpu_workers), columns = sizes(machine, call.n, machine.cpu_workers);
-  for (const int gpus : numbers_of_gpus(machine, machine.gpu_count())) {
+  for (const int gpus : numbers_of_gpus(machine)) {
     const auto add = [&](TileExtents tile) {
       const Index mt = divide_up(call.m, tile.m), nt = divide_up(call.n, tile.n);
       const auto region = call.is_triangle() ? tile::Region::triangle(Uplo::Lower, mt, nt, tile.m, tile.n)

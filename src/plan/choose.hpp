@@ -31,16 +31,12 @@ class Search {
   /// The candidate counts as slower the more GPUs and tasks it has.
   /// @param plan  `gpus` is the number of GPUs; 0: only CPU workers compute
   void add(Plan plan) {
-    const auto task = call_.task(plan);
-    const double flops = model_.flops_per_multiply_add * static_cast<double>(task.m) * static_cast<double>(task.n) *
-                         static_cast<double>(task.k),
-                 tasks = call_.flops() / flops;
-    double rate =
-        plan.gpus == 0 || plan.has_cores() ? cores_of(plan) / model_.core.task_seconds("gemm", {flops}, 0) : 0;
-    for (int gpu = 0; gpu < plan.gpus; gpu++)
-      rate += 1 / model_.gpus[index(gpu)].task_seconds("gemm", {flops}, model_.element_size);
-    const double worse = handicap(plan.gpus) * std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0))) *
-                         (plan.has_cores() ? clear_gain_of_cores : 1),
+    const double flops = model_.flops(call_.task(plan)), tasks = call_.flops() / flops;
+    const int cores = cores_of(plan);
+    const double rate = model_.products_per_second(plan.gpus, flops) +
+                        (cores > 0 ? cores / model_.core.task_seconds("gemm", {flops}, 0) : 0);
+    const double worse = std::pow(clear_gain, std::log2(std::max(plan.gpus, 1))) *
+                         std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0))),
                  estimate = call_.estimate(model_, plan, machine_.has_copies());
     candidates_.push_back({std::move(plan), tasks / rate * worse, tasks, estimate * worse, worse});
   }
@@ -69,7 +65,7 @@ class Search {
       auto forecast = rehearsal.run();
       if (forecast.seconds == never) continue;
       rehearsal.explain(forecast);
-      all.push_back({call_.task(plan), plan.panels.exist(), plan.gpus, forecast.seconds, forecast.bound,
+      all.push_back({call_.task(plan), plan.panels.exist(), plan.gpus, cores_of(plan), forecast.seconds, forecast.bound,
                      forecast.longest / forecast.seconds});
     }
   }
@@ -85,18 +81,12 @@ class Search {
     std::size_t group() const { return 2 * index(plan.gpus) + (plan.panels.exist() ? 1 : 0); }
   };
 
-  double cores_of(const Plan& plan) const { return plan.gpus == 0 ? model_.cpu_workers : model_.sharing_cores; }
+  int cores_of(const Plan& plan) const {
+    return plan.gpus == 0 ? model_.cpu_workers : plan.has_cores() ? model_.sharing_cores : 0;
+  }
 
   void sort() {
     std::ranges::stable_sort(candidates_, {}, [](const Candidate& c) { return std::pair(c.estimate, c.operations); });
-  }
-
-  /// The factor by which the time of a candidate counts as longer because the candidate uses more GPUs.
-  double handicap(int gpus) const {
-    if (gpus == 0) return 1;
-    const auto first = model_.gpus.begin();
-    const bool alike = std::all_of(first, first + gpus, [](const Gpu& gpu) { return gpu.alike_first; });
-    return std::pow(clear_gain, std::log2(gpus)) * (alike ? 1 : clear_gain_of_unlike);
   }
 
   /// The candidate to rehearse next: one that may be fast and has few operations. Estimates of candidates in panels, or

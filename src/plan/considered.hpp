@@ -12,6 +12,7 @@ struct Considered {
   tile::TileExtents tile;  ///< as in algorithms::Plan
   bool panels = false;     ///< whether the call is in tall panels
   int gpus = 1;            ///< number of GPUs that take part
+  int cores = 0;           ///< number of cores that compute a part, or without GPUs everything
   double seconds = 0;      ///< predicted time of the call
   std::string bound;       ///< the bottleneck of the call
   double share = 0;        ///< the time that the bottleneck takes, as a fraction of `seconds`

@@ -6,8 +6,8 @@
 
 #include <tessera/error.hpp>
 
-#include "block.hpp"
 #include "common/variables.hpp"
+#include "machine.hpp"
 #include "plans.hpp"
 #include "tile/default_tile.hpp"
 #include "tuning.hpp"
@@ -27,20 +27,79 @@ bool loads_first(const detail::Machine& machine, int gpus, double bytes) {
   return machine.has_owners() && (machine.gpu_memory <= 0 || bytes <= room(machine, gpus));
 }
 
-}  // namespace
-
-static Index tiles_for_cores(const Machine& model, int gpus, TileExtents task, Index tiles) {
+/// The number of tiles that cores compute in the time in which the GPUs compute the others.
+Index tiles_for_cores(const Machine& model, int gpus, TileExtents task, Index tiles) {
   if (model.sharing_cores == 0) return 0;
-  const double flops = model.flops_per_multiply_add * static_cast<double>(task.m) * static_cast<double>(task.n) *
-                       static_cast<double>(task.k);
-  const double core = cores_are_slower * model.core.task_seconds("gemm", {flops}, model.element_size);
-  double rate = 0;  // tasks that the GPUs compute in a second
-  for (int gpu = 0; gpu < gpus; gpu++)
-    rate += 1 / model.gpus[static_cast<std::size_t>(gpu)].task_seconds("gemm", {flops}, model.element_size);
-  const Index cores = model.sharing_cores,
-              each = static_cast<Index>(static_cast<double>(tiles) / (core * rate + static_cast<double>(cores)));
-  return each * cores < tiles ? each * cores : 0;
+  const double flops = model.flops(task), cores = model.sharing_cores;
+  // In the time in which a core computes a tile, the GPUs compute so many.
+  const double of_core = model.products_per_second(gpus, flops) *
+                         model.core.task_seconds("gemm", {flops}, model.element_size),
+               each = std::floor(static_cast<double>(tiles) / (caution(cores / of_core) * of_core + cores));
+  return each * cores < static_cast<double>(tiles) ? static_cast<Index>(each * cores) : 0;
 }
+
+/// The margin by which a block of C exceeds the minimum for the links, which do not always reach their full rate.
+constexpr double block_margin = 2;
+
+/// The order, in elements, of the smallest square of C for which the links keep up, if each GPU of the grid keeps such
+/// a square while it goes through k. With b×b on each GPU, every loaded row or column is used b times. The bound is
+/// that of Wu and JaJa, 4 (1/bm + 1/bn) F < BW for 8-byte elements, applied to the grid as a whole.
+double smallest_block(const Machine& model, tile::OwnerGrid grid) {
+  const auto& gpu = model.gpus.front();
+  const double per_element = model.element_size / model.flops_per_multiply_add;
+  return per_element * (1.0 / grid.p + 1.0 / grid.q) * gpu.kernels.at("gemm").best_rate() / gpu.in_rate;
+}
+
+/// The smallest block for which the links can feed the GPUs, plus a margin. The margin shrinks if the GPUs can then
+/// hold two copies of the block. If not even one copy fits with the margin, the block is the largest that fits once.
+/// CPU workers need no blocks.
+/// @param gpus  number of GPUs that take part
+algorithms::Block choose_block(const Machine& model, int gpus, tile::TileExtents tile) {
+  if (gpus == 0) return {};
+  const auto grid = tile::owner_grid(gpus);
+  const double side = block_margin * smallest_block(model, grid);
+  const auto tiles_along = [&](Index extent) {
+    return std::max<Index>(3, static_cast<Index>(std::ceil(side / static_cast<double>(extent))));
+  };
+  struct OnOneGpu {  // tiles of the block that one GPU owns
+    Index rows, columns;
+  };
+  const auto inputs = [&](OnOneGpu p) {
+    return model.bytes(p.rows * tile.m, tile.k) + model.bytes(tile.k, p.columns * tile.n);
+  };
+  // A GPU holds its tiles of C, one column and one row of input tiles, and such inputs again for the next term.
+  const auto fits = [&](OnOneGpu p, int copies) {
+    return model.memory <= 0 ||
+           copies * model.bytes(p.rows * tile.m, p.columns * tile.n) + 2 * inputs(p) <= model.memory;
+  };
+  const auto shrink = [&](OnOneGpu p, OnOneGpu least) {
+    const bool wide = p.columns * tile.n > p.rows * tile.m;
+    if (p.columns > least.columns && (wide || p.rows == least.rows)) p.columns--;
+    else p.rows--;
+    return p;
+  };
+  OnOneGpu part{tiles_along(tile.m), tiles_along(tile.n)};
+  // If the memory has room for two copies of a smaller block, that block starts sooner, because its sums need not wait
+  // for C. The lower limit for such a block is the minimum for the links, without the margin.
+  const auto half = [](Index tiles) {
+    return std::max<Index>(1, tile::divide_up(tiles, static_cast<Index>(block_margin)));
+  };
+  const OnOneGpu least{half(part.rows), half(part.columns)};
+  auto smaller = part;
+  while ((smaller.rows > least.rows || smaller.columns > least.columns) && !fits(smaller, 2))
+    smaller = shrink(smaller, least);
+  const bool fits_twice = fits(smaller, 2);
+  if (fits_twice) part = smaller;
+  while ((part.rows > 1 || part.columns > 1) && !fits(part, 1)) part = shrink(part, {1, 1});
+  algorithms::Block block{part.rows * grid.p, part.columns * grid.q, fits_twice};
+  if (model.memory > 0) {
+    const double left = model.memory - model.bytes(part.rows * tile.m, part.columns * tile.n);
+    block.resident = static_cast<Index>(std::max(0.0, left / inputs(part)));
+  }
+  return block;
+}
+
+}  // namespace
 
 Plan plan_sums(const detail::Machine& machine, char type, TileExtents tile, Index tiles, Index k, int gpus) {
   const auto& model = model_of(machine, type);
@@ -53,7 +112,6 @@ Plan plan_sums(const detail::Machine& machine, char type, TileExtents tile, Inde
   plan.block.tile_after_tile = machine.gpus_alike;
   if (machine.has_owners()) plan.grid = tile::owner_grid(gpus);
   if (plan.sums == 1) plan.for_cores = tiles_for_cores(model, gpus, plan.task(), tiles);
-  if (static_cast<double>(plan.for_cores) < least_part_of_cores * static_cast<double>(tiles)) plan.for_cores = 0;
   return plan;
 }
 

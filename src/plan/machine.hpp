@@ -10,6 +10,7 @@
 
 #include "codelets/codelet.hpp"
 #include "machine/cost_curve.hpp"
+#include "tile/extents.hpp"
 #include "tuning.hpp"
 
 namespace tessera::detail {
@@ -76,7 +77,7 @@ struct Gpu {
   double factorization_seconds(const char* operation, const TaskWork& work, double exchanges) const;
 };
 
-/// A link that several GPUs share for their copies.
+/// A link through which all copies enter and leave a group of GPUs.
 struct SharedLink {
   unsigned gpus = 0;       ///< bit mask
   double in = 0, out = 0;  ///< [bytes/s]
@@ -107,6 +108,19 @@ struct Machine {
 
   double bytes(Index rows, Index columns) const {
     return element_size * static_cast<double>(rows) * static_cast<double>(columns);
+  }
+  double flops(const tile::TileExtents& product) const {
+    return flops_per_multiply_add * static_cast<double>(product.m) * static_cast<double>(product.n) *
+           static_cast<double>(product.k);
+  }
+  /// The number of products that GPUs compute in a second.
+  /// @param count  number of GPUs, counted from the first
+  /// @param size   flops of a product
+  double products_per_second(int count, double size) const {
+    double rate = 0;
+    for (std::size_t gpu = 0; gpu < static_cast<std::size_t>(count); gpu++)
+      rate += 1 / gpus[gpu].task_seconds("gemm", {size}, element_size);
+    return rate;
   }
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   const PeerLink& peer(int from, int to) const {

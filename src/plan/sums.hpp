@@ -86,14 +86,12 @@ struct Sums {
     const auto of = [](Index x) { return static_cast<double>(x); };
     const auto [rows, columns, depth] = task(plan);
     const Index across = tile::divide_up(n, columns), down = tile::divide_up(m, rows);
-    const double products = what == SumOf::Rank2k ? 2 : 1,
-                 flops = model.flops_per_multiply_add * of(rows) * of(columns) * of(depth);
+    const double products = what == SumOf::Rank2k ? 2 : 1, flops = model.flops(task(plan));
     const bool on_gpus = plan.gpus > 0;
     const auto& device = on_gpus ? model.gpus.front() : model.core;
     const double one = device.task_seconds("gemm", {flops}, model.element_size);
-    double speed = on_gpus ? 0 : model.cpu_workers;  // in workers like the first
-    for (int gpu = 0; gpu < plan.gpus; gpu++)
-      speed += one / model.gpus[index(gpu)].task_seconds("gemm", {flops}, model.element_size);
+    const double speed =  // in workers like the first
+        on_gpus ? one * model.products_per_second(plan.gpus, flops) : model.cpu_workers;
     const auto busiest = [&](Index whole, Index part, int workers) {  // tiles of one of them; the last may be smaller
       const Index count = tile::divide_up(whole, part);
       const double last = of(whole - (count - 1) * part) / of(part), most = std::ceil(of(count) / workers);

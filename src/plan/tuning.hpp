@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+
 /// Constants that no session can measure before its first call, with the reason for each value.
 namespace tessera::plan {
 
@@ -40,8 +42,6 @@ inline constexpr double most_reserved = 0.5;
 /// wait for each other: on four H200, calls take up to a tenth longer than on two, relative to their rehearsals. Unused
 /// GPUs are free for other work.
 inline constexpr double clear_gain = 1.05;
-/// An additional factor for GPUs of different kinds, where small differences decide which tiles the fast ones steal.
-inline constexpr double clear_gain_of_unlike = 1.05;
 
 /// A candidate with twice as many tasks must be faster by this factor. Of two candidates with the same predicted time,
 /// the one with fewer tasks is usually faster, because the overheads of tasks are the least certain part of a
@@ -63,11 +63,13 @@ inline constexpr double most_rehearsed = 1e6;
 /// is for workspace, and for tiles from other GPUs.
 inline constexpr double most_of_memory = 0.8;
 
-/// The factor by which a core may be slower than predicted. Without this margin, cores would more often finish last.
-inline constexpr double cores_are_slower = 1.1;
-/// A candidate in which cores compute a part must be faster by this factor, and the part must be at least so large:
-/// predictions are inexact.
-inline constexpr double clear_gain_of_cores = 1.05, least_part_of_cores = 0.05;
+/// The fraction by which a core may be slower or faster than predicted.
+inline constexpr double error_of_cores = 0.1;
+/// The factor by which cores are assumed to be slower than predicted. If they end late, everything waits; if they are
+/// given less, the GPUs compute more. The expected time of the call is least at this factor, if all errors up to
+/// `error_of_cores` are equally likely.
+/// @param share  rate of the cores, relative to that of the GPUs
+constexpr double caution(double share) { return 1 + error_of_cores * std::max(0.0, 1 - share) / (1 + share); }
 
 /// Operations that are rehearsed to explain a choice.
 inline constexpr double operations_to_explain = 300000;

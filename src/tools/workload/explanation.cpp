@@ -20,22 +20,21 @@ using Json = nlohmann::ordered_json;
 using plan::Considered;
 
 Json to_json(const Considered& c) {
-  return {{"tile_m", c.tile.m}, {"tile_n", c.tile.n},       {"tile_k", c.tile.k}, {"panels", c.panels},
-          {"gpus", c.gpus},     {"predicted_s", c.seconds}, {"bound", c.bound},   {"share", c.share}};
+  return {{"tile_m", c.tile.m}, {"tile_n", c.tile.n},       {"tile_k", c.tile.k},
+          {"panels", c.panels}, {"gpus", c.gpus},           {"cores", c.cores},
+          {"bound", c.bound},   {"predicted_s", c.seconds}, {"share", c.share}};
 }
 
-/// The plan as a candidate. If the plan was rehearsed, it equals the candidate with the same time, unless cores
-/// compute.
+/// The plan as a candidate. If the plan was rehearsed, it equals the candidate with the same time.
 Json chosen_of(const algorithms::Plan& plan, const detail::Machine& machine, const std::vector<Considered>& all) {
   const int gpus = plan.gpus > 0 ? plan.gpus : machine.gpu_count();
   const auto same =
       std::ranges::find_if(all, [&](const Considered& c) { return c.gpus == gpus && c.seconds == plan.seconds; });
-  auto chosen =
-      to_json(same != all.end() ? *same : Considered{plan.tile, plan.panels.exist(), gpus, plan.seconds, "", 0});
-  chosen["cores"] = gpus == 0          ? machine.cpu_workers
+  if (same != all.end()) return to_json(*same);
+  const int cores = gpus == 0          ? machine.cpu_workers
                     : plan.has_cores() ? static_cast<int>(machine.sharing_cores.size())
                                        : 0;
-  return chosen;
+  return to_json({plan.tile, plan.panels.exist(), gpus, cores, plan.seconds, "", 0});
 }
 
 std::string describe_call(const Json& json) {
@@ -53,10 +52,9 @@ std::string line_of(const char* what, const Json& json) {
                         : fmt::format("{}x{}x{}", json["tile_m"].get<Index>(), json["tile_n"].get<Index>(),
                                       json["tile_k"].get<Index>());
   const double seconds = json["predicted_s"];
-  const auto cores = json.contains("cores") ? json["cores"].get<int>() : 0;
   const auto bound = json["bound"].get<std::string>();
-  return tools::trimmed(fmt::format("  {:<7} {:>4} {:>5}  {:<16} {:>13}  {}", what, json["gpus"].get<int>(), cores,
-                                    tile, seconds > 0 ? tools::significant(seconds, 4) : "-",
+  return tools::trimmed(fmt::format("  {:<7} {:>4} {:>5}  {:<16} {:>13}  {}", what, json["gpus"].get<int>(),
+                                    json["cores"].get<int>(), tile, seconds > 0 ? tools::significant(seconds, 4) : "-",
                                     bound.empty() ? "" : fmt::format("{} {}", bound, tools::percent(json["share"]))));
 }
 
@@ -89,7 +87,7 @@ Json explain(const Routine& routine, const Problem& p) {
     auto next = to_json(other);
     if (other.gpus == 0) next["cores"] = machine.cpu_workers;
     const auto same = [&](const Json& before) {
-      return std::ranges::all_of(std::array{"tile_m", "tile_n", "tile_k", "panels", "gpus"},
+      return std::ranges::all_of(std::array{"tile_m", "tile_n", "tile_k", "panels", "gpus", "cores"},
                                  [&](const char* key) { return before[key] == next[key]; });
     };
     if (!same(json["chosen"]) && std::ranges::none_of(json["next"], same)) json["next"].push_back(next);
