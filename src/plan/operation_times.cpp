@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "codelets/row_moves.hpp"
 #include "machine/machine_rates.hpp"
 #include "one_gpu.hpp"
-#include "panel_times.hpp"
 
 namespace tessera::plan {
 
@@ -40,6 +40,117 @@ std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Ma
   if (!gpu.failed()) return times;
   codelets::take_failure(A.handle), codelets::take_failure(B.handle);
   return {};
+}
+
+using Accesses = std::vector<tile::Access>;
+using Points = std::map<std::string, std::vector<detail::CostCurve::Point>>;
+constexpr auto R = STARPU_R, W = STARPU_W, RW = STARPU_RW;
+
+/// Times operations on panels of some rows and columns.
+class PanelTimer {
+ public:
+  PanelTimer(const detail::Machine& machine, char type, Index rows, Index columns, Points& points)
+      : gpu_(machine), to_(machine, gpu_, type), type_(type), rows_(rows), columns_(columns), points_(points),
+        blocked_(tile::is_blocked(machine, columns)), matrix_(type, rows, columns), square_(type, columns, columns) {}
+
+  /// @return  whether all have succeeded
+  bool time() {
+    time_lu();
+    time_qr();
+    return !gpu_.failed();
+  }
+
+ private:
+  /// A panel of an LU factorization, which is factorized when it is used.
+  struct Factors {
+    OnGpu panel;
+    sinks::TemporaryTile pivots, inverses;
+
+    void add_to(Accesses& accesses, starpu_data_access_mode mode) const {
+      accesses.push_back({panel.tile().handle, mode});
+      for (const auto& result : {pivots.handle(), inverses.handle()})
+        if (result != nullptr) accesses.push_back({result, mode == RW ? W : mode});
+    }
+  };
+  /// Tiles that are registered later may have the same handles.
+  void forget_failures(const Accesses& accesses) {
+    if (!gpu_.failed()) return;
+    for (const auto& access : accesses) codelets::take_failure(access.handle);
+  }
+  OnGpu panel() { return {to_, matrix_, square_}; }
+  Factors factors() {
+    Factors made{panel(), {codelets::PivotTile::elements(columns_), 1, sizeof(int)}, {}};
+    if (blocked_) made.inverses = {codelets::diagonal_block, 2 * columns_, size_of(type_)};
+    return made;
+  }
+  codelets::Work work(Index multiply_adds) const {
+    return {flops_of_multiply_add(type_) * static_cast<double>(multiply_adds), type_};
+  }
+
+  void factorization(starpu_codelet& codelet, const Accesses& accesses, const auto& args) {
+    const double seconds = chain(gpu_, 1, [&] { gpu_.submit(codelet, std::span(accesses), args); });
+    points_[codelet.name + (' ' + std::to_string(columns_))].push_back({static_cast<double>(rows_), seconds});
+  }
+  void update(starpu_codelet& codelet, const Accesses& accesses, const auto& args) {
+    constexpr int several = 8;            // StarPU prepares the next task while one runs
+    constexpr double long_enough = 0.01;  // [s]; so that the preparation does not matter
+    const auto run = [&] { gpu_.submit(codelet, std::span(accesses), args); };
+    double seconds = chain(gpu_, 1, run);
+    if (seconds < long_enough) seconds = chain(gpu_, several, run) / several;
+    points_[codelet.name].push_back({args.work.flops, seconds});
+  }
+
+  void time_lu() {
+    codelets::InfoValue info;
+    const auto first = factors(), second = factors();
+    const auto third = panel();
+    const tile::Access updated{third.tile().handle, RW};
+    const codelets::GetrfArgs of_panel{work(rows_ * columns_ * columns_ / 2), 0, 1, 0, blocked_, &info};
+    const codelets::PanelUpdateArgs of_update{work(rows_ * columns_ * columns_), 0, 1, blocked_};
+    Accesses factorized, used, beside;
+    first.add_to(factorized, RW), first.add_to(used, R), second.add_to(beside, RW);
+    beside.insert(beside.end(), used.begin(), used.end());
+    beside.push_back(updated);
+    used.insert(used.begin() + 2, updated);
+    factorization(codelets::getrf(type_), factorized, of_panel);
+    update(codelets::panel_update(type_), used, of_update);
+    factorization(codelets::getrf_beside_updates(type_), beside,
+                  codelets::GetrfBesideUpdatesArgs{of_panel.work, of_panel, of_update, 1});
+    forget_failures(beside);
+  }
+
+  void time_qr() {
+    const auto first = panel(), second = panel();
+    const sinks::TemporaryTile factors(columns_, 1, size_of(type_)), block(columns_, 2 * columns_, size_of(type_));
+    const codelets::ReflectorArgs of_panel{work(rows_ * columns_ * columns_), 0};
+    const codelets::LarfbArgs of_update{work((2 * rows_ + columns_) * columns_ * columns_), 0, Side::Left, true};
+    const Accesses factorized{{first.tile().handle, RW}, {factors.handle(), W}, {block.handle(), W}},
+        used{{first.tile().handle, R}, {block.handle(), R}, {second.tile().handle, RW}};
+    factorization(codelets::geqrf(type_), factorized, of_panel);
+    update(codelets::larfb(type_), used, of_update);
+    forget_failures(factorized), forget_failures(used);
+  }
+
+  OneGpu gpu_;
+  tile::Ops<OneGpu> to_;
+  char type_;
+  Index rows_, columns_;
+  Points& points_;
+  bool blocked_;
+  NearIdentity matrix_, square_;
+};
+
+/// Adds the operations on panels. For a factorization, the name also has the columns of the panel, as in "getrf 256",
+/// and the curve is a function of its rows.
+/// @return  whether all have succeeded
+bool time_panels(const detail::Machine& machine, char type, std::map<std::string, detail::CostCurve>& curves) {
+  Points points;
+  // In order of flops for updates, and of rows for factorizations.
+  for (const Index columns : {256, 1024})
+    for (const Index rows : {4 * columns, 16 * columns})
+      if (!PanelTimer(machine, type, rows, columns, points).time()) return false;
+  for (auto& [operation, of_it] : points) curves[operation] = detail::CostCurve(std::move(of_it));
+  return true;
 }
 
 std::map<std::string, detail::CostCurve> curves_of_operations(const detail::Machine& machine, char type) {

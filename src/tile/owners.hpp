@@ -13,9 +13,6 @@
 
 namespace tessera::tile {
 
-using tile::Part;
-using tile::Region;
-
 /// Assigns each tile of an mt×nt result to its owner, the GPU that computes it, as an index from 0.
 ///
 /// A full matrix is distributed block-cyclically in two dimensions over a grid of GPUs. For a triangle, this

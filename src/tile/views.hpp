@@ -9,7 +9,6 @@
 #include "owners.hpp"
 #include "tile.hpp"
 #include "tile/region.hpp"
-#include "tile/split.hpp"
 #include "tile/triangle_owners.hpp"
 #include "unwritten.hpp"
 
