@@ -44,7 +44,6 @@ TEST(Cores, SpeedUpSlowGpus) {
 
 TEST(Cores, StayOutOfFastGpus) {
   for (const auto* arguments : {"--platform h200x4 --size 8192 --routine gemm,syrk,trsm",
-                                "--platform everest --size 8192 --routine gemm,syrk,trsm",
                                 "--platform summit-node --size 8192 --routine gemm,syrk,trsm",
                                 "--platform consumer --size 8192 --type s --routine gemm,syrk,trsm"}) {
     const auto with = rows_of(arguments), without = rows_of(std::string(arguments) + " --cpus 0");
