@@ -30,13 +30,13 @@ bool all_fit(const State& state, const Worker& worker, const Task& task) {
   return state.results.tiles.size() * (task.memory / task.tiles.size()) <= worker.memory;
 }
 
-/// Whether the order of submission matters more than the bytes to fetch. It does if other tasks wait for the result of
-/// this task, because only the program knows which of them are urgent. A program that suggests homes submits in an
-/// order that suits these homes.
-bool keeps_order(const State& state, const Worker& worker, const Task& task) {
+/// Whether the order of submission matters more than the bytes to fetch, if all tiles fit. It does if other tasks wait
+/// for the result of this task, because only the program knows which of them are urgent. A program that suggests homes
+/// submits in an order that suits these homes.
+bool keeps_order(const State& state, const Task& task) {
   if (task.output == nullptr || state.backend.suggested_home(task.output) != no_worker) return false;
   const auto* const result = state.results.tiles.find(task.output);
-  return result != nullptr && result->has_readers() && all_fit(state, worker, task);
+  return result != nullptr && result->has_readers();
 }
 
 /// The cost by which a worker compares tasks, lower being better: the time to fetch the tiles that a task reads [s], or
@@ -44,7 +44,9 @@ bool keeps_order(const State& state, const Worker& worker, const Task& task) {
 double cost_of(const State& state, const Worker& worker, const Task& task) {
   if (!compares(state)) return 0;
   if (state.options.locality == Locality::Hits) return -hits(state, worker, task);
-  return keeps_order(state, worker, task) ? 0 : seconds_to_fetch(state, worker, task);
+  if (task.tiles.empty()) return 0;
+  const bool fit = all_fit(state, worker, task);
+  return fit && keeps_order(state, task) ? 0 : seconds_to_fetch(state, worker, task, fit);
 }
 
 /// Compares the tasks at the front of a queue with the best candidate so far.

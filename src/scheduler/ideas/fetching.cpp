@@ -17,9 +17,18 @@ std::vector<TileId> tiles_read_by(const Task& task) {
   return tiles;
 }
 
+/// Whether a GPU that is no peer of the worker has the tile, is receiving it, or will receive it for a reserved task.
+bool is_elsewhere(const State& state, const Worker& worker, TileId tile) {
+  return std::ranges::any_of(state.members, [&](const Worker* other) {
+    return other->node != host_node && !state.cache.is_peer(other->node, worker.node) &&
+           (state.cache.valid(tile, other->node) || state.cache.arriving(tile, other->node) ||
+            other->station.uses(tile));
+  });
+}
+
 }  // namespace
 
-double seconds_to_fetch(const State& state, const Worker& worker, const Task& task) {
+double seconds_to_fetch(const State& state, const Worker& worker, const Task& task, bool all_fit) {
   const auto peer_reserved = [&](TileId tile) {
     return std::ranges::any_of(state.members, [&](const Worker* other) {
       return state.cache.is_peer(other->node, worker.node) && other->station.uses(tile);
@@ -30,7 +39,9 @@ double seconds_to_fetch(const State& state, const Worker& worker, const Task& ta
     if (!use.reads || worker.station.uses(use.tile)) continue;
     const auto level = state.cache.level(use.tile, worker.node);
     if (level == TileCache::Level::Own) continue;
-    (level == TileCache::Level::Peer || peer_reserved(use.tile) ? from_peers : from_host) += use.bytes;
+    const bool at_a_peer = level == TileCache::Level::Peer || peer_reserved(use.tile);
+    if (!at_a_peer && all_fit && use.only_reads && !is_elsewhere(state, worker, use.tile)) continue;
+    (at_a_peer ? from_peers : from_host) += use.bytes;
   }
   return state.cache.seconds(from_peers, from_host, worker.node);
 }

@@ -31,8 +31,11 @@ struct Prefetches {
 /// The time that the links need to bring the tiles that a task reads to a worker, if they are otherwise idle [s]. Tiles
 /// that the worker has, is receiving, or will receive for a reserved task take no time. Tiles that a peer has, is
 /// receiving, or will receive come from the fastest peer, all others from the host. Costs a few lookups for each tile
-/// and peer.
-double seconds_to_fetch(const State& state, const Worker& worker, const Task& task);
+/// and GPU.
+/// @param all_fit  whether the tiles of all unfinished tasks fit in the worker's memory. Then an operand that no GPU
+///                 has takes no time: one of them must load it in any case, and if all put this off, the links to the
+///                 host are idle at first
+double seconds_to_fetch(const State& state, const Worker& worker, const Task& task, bool all_fit);
 
 /// The locality of a task for a worker by BLASX's Eq. 3: each tile that the task reads counts 2 in the worker's own
 /// memory, 1 at a peer, and 0 in host memory.

@@ -13,8 +13,14 @@ class Choosing : public IdeaTest {
   Worker &gpu_ = add_gpu(1), &peer_ = add_gpu(2);
 };
 
-TEST_F(Choosing, PrefersItsOwnMemoryToAPeerAndAPeerToTheHost) {
-  backend.where = {{tile(1), host_node}, {tile(2), 2}, {tile(3), 1}};
+/// The third GPU, which has tiles, is no peer of the first two.
+class ChoosingNearest : public Choosing {
+ protected:
+  Worker& no_peer_ = add_gpu(3);
+};
+
+TEST_F(ChoosingNearest, PrefersItsOwnMemoryToAPeerAndAPeerToTheHost) {
+  backend.where = {{tile(1), no_peer_.node}, {tile(2), 2}, {tile(3), 1}};
   const auto far = push({reads(1)}), at_peer = push({reads(2)}), own = push({reads(3)});
   EXPECT_EQ(id_of(choose_task(state, gpu_)), own);
   EXPECT_EQ(id_of(choose_task(state, gpu_)), at_peer);
@@ -23,15 +29,15 @@ TEST_F(Choosing, PrefersItsOwnMemoryToAPeerAndAPeerToTheHost) {
   EXPECT_EQ(state.shared_tasks, 0);
 }
 
-TEST_F(Choosing, CountsBytesNotTiles) {
-  backend.where = {{tile(1), 1}, {tile(2), 2}};
+TEST_F(ChoosingNearest, CountsBytesNotTiles) {
+  backend.where = {{tile(1), 1}, {tile(2), 2}, {tile(3), no_peer_.node}};
   push({reads(1, 1000), reads(3, 5000)});
   const auto less = push({reads(2, 3000), reads(3, 3000)});  // 3000 bytes less from the host, but 3000 from a peer
   EXPECT_EQ(id_of(choose_task(state, gpu_)), less);
 }
 
-TEST_F(Choosing, ManyBytesFromAPeerTakeLongerThanFewFromTheHost) {
-  backend.where = {{tile(1), 2}};
+TEST_F(ChoosingNearest, ManyBytesFromAPeerTakeLongerThanFewFromTheHost) {
+  backend.where = {{tile(1), 2}, {tile(2), no_peer_.node}};
   push({reads(1, 6000)});                         // at 50 MB/s
   const auto from_host = push({reads(2, 1000)});  // at 10 MB/s
   EXPECT_EQ(id_of(choose_task(state, gpu_)), from_host);
@@ -47,16 +53,63 @@ TEST_F(Choosing, TilesThatAreOnlyWrittenDoNotCount) {
 
 TEST_F(Choosing, ReservedTasksBringTheirTiles) {
   reserve(gpu_, {reads(1)});
-  for (std::uintptr_t i = 4; i < 8; i++) push({reads(i)});
+  for (std::uintptr_t i = 4; i < 8; i++) {
+    backend.where.insert({tile(i), 2});
+    push({reads(i)});
+  }
   const auto brought = push({reads(1), overwrites(3)});
   EXPECT_EQ(id_of(choose_task(state, gpu_)), brought);
 }
 
-TEST_F(Choosing, TilesReservedByAPeerComeFromThatPeer) {
+TEST_F(ChoosingNearest, TilesReservedByAPeerComeFromThatPeer) {
   reserve(peer_, {reads(1)});
+  reserve(no_peer_, {reads(2)});
   push({reads(2)});
   const auto at_peer = push({reads(1)});
   EXPECT_EQ(id_of(choose_task(state, gpu_)), at_peer);
+}
+
+/// A task that reads a tile that no GPU has, followed by a task that copies a tile from a peer.
+struct LoadAndCopy {
+  TaskId load, copy;
+};
+
+class ChoosingLoads : public ChoosingNearest {
+ protected:
+  LoadAndCopy push_both() {
+    backend.where = {{tile(2), 2}};
+    return {push({reads(1), overwrites(10)}), push({reads(2), overwrites(11)})};
+  }
+};
+
+TEST_F(ChoosingLoads, DoesNotPutOffALoadThatNoOtherTaskSaves) {
+  const auto tasks = push_both();
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), tasks.load);
+}
+
+TEST_F(ChoosingLoads, LeavesALoadToTheGpusThatHaveTheTile) {
+  const auto tasks = push_both();
+  backend.where.insert({tile(1), no_peer_.node});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), tasks.copy);
+}
+
+TEST_F(ChoosingLoads, LeavesALoadToTheGpusThatReceiveTheTile) {
+  const auto tasks = push_both();
+  backend.on_the_way.insert({tile(1), no_peer_.node});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), tasks.copy);
+}
+
+TEST_F(ChoosingLoads, PutsOffALoadIfMemoryIsShort) {
+  for (std::uintptr_t i = 1; i <= gpu_memory / tile_bytes; i++) submit({reads(100 + i)});
+  const auto tasks = push_both();
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), tasks.copy);
+}
+
+TEST_F(ChoosingLoads, PutsOffTheLoadOfAResult) {
+  backend.where = {{tile(2), 2}};
+  push({updates(10)});
+  const auto copy = push({reads(2), overwrites(11)});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), copy);
 }
 
 TEST_F(Choosing, TakesTheFirstByPriorityThenSubmissionIfScoresAreEqual) {
@@ -68,7 +121,7 @@ TEST_F(Choosing, TakesTheFirstByPriorityThenSubmissionIfScoresAreEqual) {
 
 TEST_F(Choosing, ComparesItsOwnQueueWithTheSharedOne) {
   backend.homes = {{tile(10), gpu_.id}};
-  backend.where = {{tile(2), 1}, {tile(10), 1}};
+  backend.where = {{tile(1), 2}, {tile(2), 1}, {tile(10), 1}};
   const auto bound = push({reads(1), updates(10)});
   const auto shared = push({reads(2), updates(11)});
   const auto also_shared = push({reads(2), reads(1)});
