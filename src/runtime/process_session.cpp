@@ -100,10 +100,10 @@ bool calls_have_ended(Session& session) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds longest_pause = 500ms, longest_task = 5s;
   // A product of the exiting thread never ends.
-  const auto running = [] { return starpu_task_nsubmitted() + products_without_tasks - products_of_this_thread; };
-  int left = running();
+  const auto unfinished = [] { return starpu_task_nsubmitted() + products_without_tasks - products_of_this_thread; };
+  int left = unfinished();
   for (auto changed = Clock::now(); !calls.all_have_ended(); std::this_thread::sleep_for(1ms)) {
-    const int now = running();
+    const int now = unfinished();
     if (std::exchange(left, now) != now) changed = Clock::now();
     else if (Clock::now() - changed > (now == 0 ? longest_pause : longest_task)) return false;
   }
