@@ -59,6 +59,10 @@ class KeepCurrentDevice {
   int device_ = -1;
 };
 
+/// Lets a device access a peer's memory from now on.
+/// @return  whether it can
+bool enable_access(int device, int peer);
+
 /// Rates of copies between pinned host memory and the devices, and between devices [bytes/s].
 struct LinkRates {
   std::vector<double> h2d, d2h;               ///< rates of each device when it copies alone

@@ -89,6 +89,16 @@ KeepCurrentDevice::~KeepCurrentDevice() {
   cudaGetLastError();  // clears errors: each was reported where it occurred
 }
 
+bool enable_access(int device, int peer) {
+  const KeepCurrentDevice keep;
+  int can = 0;
+  auto status = cudaSetDevice(device);
+  if (status == cudaSuccess) status = cudaDeviceCanAccessPeer(&can, device, peer);
+  if (status == cudaSuccess && can != 0) status = cudaDeviceEnablePeerAccess(peer, 0);
+  cudaGetLastError();  // that access was enabled before is no error
+  return can != 0 && (status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled);
+}
+
 bool is_pinned(const void* data) {
   cudaPointerAttributes attributes{};
   if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess) return attributes.type == cudaMemoryTypeHost;

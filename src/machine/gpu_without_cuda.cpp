@@ -17,6 +17,8 @@ State state(int /*device*/) { return {}; }
 KeepCurrentDevice::KeepCurrentDevice() = default;
 KeepCurrentDevice::~KeepCurrentDevice() = default;
 
+bool enable_access(int /*device*/, int /*peer*/) { return false; }
+
 bool can_pin() { return false; }
 double rate_of_pinned(void* /*data*/, std::size_t /*bytes*/, const std::vector<int>& /*devices*/) { return 0; }
 
