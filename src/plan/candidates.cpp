@@ -61,14 +61,15 @@ bool fits(const Machine& model, const detail::Machine& machine, TileExtents tile
          model.memory;
 }
 
-/// The maximum height of a panel: longer columns are not copied faster. The minimum: copies of shorter ones are slow.
+/// The maximum height of one of several panels: longer columns are not copied faster. The minimum: copies of shorter
+/// ones are slow.
 constexpr Index tallest_panel = 16384, lowest_panel = 1024;
 
 /// The number of panels that each GPU starts while A arrives, and the minimum number of panels: with fewer, the GPUs
 /// compute too little while panels arrive.
 constexpr Index panels_ahead = 4, fewest_panels = 4;
 constexpr std::array<Index, 3> chunks{512, 1024, 2048};
-constexpr Index widest_panel = 1024;  ///< of a result
+constexpr Index widest_panel = 1024;  ///< of a result; GPUs compute products of this width at their full rate
 
 /// The widths to compare for panels of a result: the largest that leaves each GPU enough of them, and the next one.
 std::vector<Index> widths_of_result(Index columns, int gpus) {

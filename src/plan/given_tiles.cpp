@@ -31,7 +31,7 @@ bool loads_first(const detail::Machine& machine, int gpus, double bytes) {
 Index tiles_for_cores(const Machine& model, int gpus, TileExtents task, Index tiles) {
   if (model.sharing_cores == 0) return 0;
   const double flops = model.flops(task), cores = model.sharing_cores;
-  // In the time in which a core computes a tile, the GPUs compute so many.
+  // The number of tiles that the GPUs compute while a core computes one.
   const double of_core = model.products_per_second(gpus, flops) *
                          model.core.task_seconds("gemm", {flops}, model.element_size),
                each = std::floor(static_cast<double>(tiles) / (caution(cores / of_core) * of_core + cores));

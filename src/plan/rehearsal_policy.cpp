@@ -118,9 +118,8 @@ int Rehearsal::choose(int gpu) {
     decline(gpu), fill_front(state);
     auto open = state.front;
     std::erase_if(open, [&](int other) { return leaves_to_faster(other, gpu); });
-    auto last = state.ready;
-    std::ranges::sort(last, std::greater<>());
-    if (last.size() > index(window)) last.resize(index(window));
+    std::vector<int> last(std::min(index(window), state.ready.size()));
+    std::ranges::partial_sort_copy(state.ready, last, std::greater<>());
     for (const int other : last) {
       if (leaves_to_faster(other, gpu)) break;
       open.push_back(other);

@@ -63,11 +63,12 @@ inline constexpr double most_rehearsed = 1e6;
 /// is for workspace, and for tiles from other GPUs.
 inline constexpr double most_of_memory = 0.8;
 
-/// The fraction by which a core may be slower or faster than predicted.
+/// The fraction by which a core may be slower or faster than predicted: other programs, its clock, and the memory that
+/// it shares with the others change its rate during a call, and no measurement before the call shows that.
 inline constexpr double error_of_cores = 0.1;
 /// The factor by which cores are assumed to be slower than predicted. If they end late, everything waits; if they are
-/// given less, the GPUs compute more. The expected time of the call is least at this factor, if all errors up to
-/// `error_of_cores` are equally likely.
+/// given less, the GPUs compute more. To first order, the expected time of the call is least at this factor, if all
+/// errors up to `error_of_cores` are equally likely. It is never below 1, so cores are not assumed to be faster.
 /// @param share  rate of the cores, relative to that of the GPUs
 constexpr double caution(double share) { return 1 + error_of_cores * std::max(0.0, 1 - share) / (1 + share); }
 

@@ -66,6 +66,13 @@ std::string operations(const Call& call, const Plan& plan) {
   return text;
 }
 
+TEST(Cores, GetAMarginOnlyWhereGpusCanMakeUpForThem) {
+  EXPECT_DOUBLE_EQ(plan::caution(0), 1.1);
+  EXPECT_DOUBLE_EQ(plan::caution(1), 1);
+  EXPECT_DOUBLE_EQ(plan::caution(100), 1);
+  EXPECT_GT(plan::caution(0.1), plan::caution(0.2));
+}
+
 TEST(Graph, HasTheOperationsOfAFactorization) {
   EXPECT_EQ(operations(Cholesky{{{'d', 512, 512}}}, squares(256, 1)), "potrf trsm syrk potrf");
   EXPECT_EQ(operations(LuNoPiv{{{'d', 512, 512}}}, squares(256, 1)), "getrf_nopiv trsm trsm gemm getrf_nopiv");

@@ -156,13 +156,16 @@ algorithms::Plan plan_beside_triangle(const TriangularCase& shape, Side side, In
   return plan;
 }
 
+Extent extent_of(const TriangularCase& shape, Side side) {
+  if (side == Side::Left) return {shape.order, shape.columns, shape.order};
+  return {shape.columns, shape.order, shape.order};
+}
+
 /// Computes a call with a triangle in panels, and compares the result with the host's.
 template <Scalar T, typename Compute>
 void compare_in_panels(const Routine<T>& routine, const Options& options, const TriangularCase& shape, Index ahead,
                        T alpha, T beta, std::uint64_t seed, Compute compute) {
-  const bool left = options.side == Side::Left;
-  const Extent size{left ? shape.order : shape.columns, left ? shape.columns : shape.order, shape.order};
-  const auto before = integer_call(routine, options, size, seed, alpha, beta);
+  const auto before = integer_call(routine, options, extent_of(shape, options.side), seed, alpha, beta);
   auto after = before;
   compute(detail::session(), plan_beside_triangle(shape, options.side, ahead), described(after));
   ASSERT_TRUE(result_is_that_of_the_host(before, after))
@@ -177,7 +180,7 @@ TEST_P(TriangularInPanels, IsExactOnIntegers) {
   run([]<Scalar T>(const Routine<T>& routine) {
     std::uint64_t seed = 0;
     for_all_options(routine, [&](const Options& options) {
-      const bool one_panel = options.side == Side::Right || options.op_a != Op::NoTrans;  // as the library chooses
+      const bool one_panel = options.side == Side::Right || options.op_a != Op::NoTrans;  // the only ones with these
       for (auto shape : triangular_cases)
         for (const Index ahead : {1, 2, 4}) {
           if (one_panel && ahead > 1) break;
@@ -185,6 +188,20 @@ TEST_P(TriangularInPanels, IsExactOnIntegers) {
           for (const T alpha : {T(0), T(1), T(-2)})
             compare_in_panels(routine, options, shape, ahead, alpha, T(0), ++seed, detail::compute_triangular<T>);
         }
+    });
+  });
+}
+
+// Panels of more than 256 columns: CUDA GPUs solve with the inverses of their diagonal blocks.
+TEST_P(TriangularInPanels, IsAccurateInWidePanels) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    constexpr TriangularCase shape{600, 5, 300, 5};
+    std::uint64_t seed = 0;
+    for_all_options(routine, [&](const Options& options) {
+      const auto before = random_call(routine, options, extent_of(shape, options.side), ++seed, T(-2));
+      auto after = before;
+      detail::compute_triangular<T>(detail::session(), plan_beside_triangle(shape, options.side, 1), described(after));
+      ASSERT_TRUE(result_is_right(before, after)) << "seed " << seed;
     });
   });
 }
