@@ -34,7 +34,8 @@ void start_openblas_threads_without_signals(Find find) {
   if (stop == nullptr || count == nullptr || start == nullptr || started == nullptr || running == nullptr) return;
   if (*running == 0 || *started < 2 || threads_of_process() != static_cast<unsigned long>(*started)) return;
   const NoSignals in_new_threads;
-  if (const int needed = *started - 1; try_threads(needed).threads < needed) return;
+  // For a moment, threads that have ended still count against a limit.
+  if (const int needed = 2 * (*started - 1); try_threads(needed).threads < needed) return;
   const int used = count();
   stop();
   start(used);

@@ -23,7 +23,7 @@ inline ThreadSupply try_threads(std::ptrdiff_t count) {
   std::vector<std::jthread> threads;
   try {
     while (std::ssize(threads) < count) threads.emplace_back([&] { enough.wait(); });
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {
     supply.limit = error.what();
   }
   enough.count_down();

@@ -83,7 +83,12 @@ std::vector<int> measured_gpus() {
 /// How fast these GPUs together copy from and to pages that are spread over these NUMA nodes [bytes/s]; 0 if there is
 /// no room to measure it.
 double measured_rate(const std::vector<int>& nodes) {
-  const auto gpus = measured_gpus();
+  std::vector<int> gpus;
+  try {
+    gpus = measured_gpus();
+  } catch (const Error&) {
+    return 0;  // the start of the session explains it
+  }
   const auto bytes = gpus.size() * (std::size_t{64} << 20);
   void* const data = gpus.empty() ? MAP_FAILED : map_pages(bytes, nodes);
   if (data == MAP_FAILED) return 0;

@@ -247,7 +247,8 @@ TEST(Kept, EndsWithForget) {
   with.multiply_right();
   EXPECT_THAT(error_of([&] { forget(with.A.data()); }),
               HasSubstr("forget: argument 1 (A) is not the start of a kept matrix"));
-  EXPECT_THAT(error_of([&] { changed(with.A.data()); }), HasSubstr("changed: argument 1 (A) is not the start of a kept matrix"));
+  EXPECT_THAT(error_of([&] { changed(with.A.data()); }),
+              HasSubstr("changed: argument 1 (A) is not the start of a kept matrix"));
 }
 
 TEST(Kept, IllegalArgumentsAreRefused) {

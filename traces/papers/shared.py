@@ -104,6 +104,8 @@ class Paper:
         @pre there is a --bench
         """
         path = self.bench if program is None else str(pathlib.Path(self.bench).with_name(program))
+        if not pathlib.Path(path).exists():
+            sys.exit(f"{self.name}: {path} does not exist; --bench must be in the bin folder of a build")
         return self._rows([path], options, environment)
 
     def table(self, part, title, head, rows):

@@ -123,8 +123,8 @@ std::string say_at_once(const std::string& types, const Limits& limits, int gpus
   for (const char type : types)
     text += fmt::format(" {} {} over a second,", type, say_flops(limits.at_once(type, gpus).flops));
   const auto& rates = limits.at_once(types.front(), gpus);
-  return text + fmt::format(" copies at the same time: in {:.1f} GB/s, out {:.1f} GB/s, both {:.1f} GB/s", rates.in * 1e-9,
-                            rates.out * 1e-9, rates.both * 1e-9);
+  return text + fmt::format(" copies at the same time: in {:.1f} GB/s, out {:.1f} GB/s, both {:.1f} GB/s",
+                            rates.in * 1e-9, rates.out * 1e-9, rates.both * 1e-9);
 }
 
 }  // namespace

@@ -94,7 +94,9 @@ void put_environment(const Options& options, int processes, const fs::path& plat
   // SimGrid loads a copy of the program for each process. Together they need more memory for thread-local variables
   // than the loader sets aside.
   constexpr int thread_local_bytes = 4096;
-  put("GLIBC_TUNABLES", "glibc.rtld.optional_static_tls=" + std::to_string(processes * thread_local_bytes));
+  const char* const tunables = std::getenv("GLIBC_TUNABLES");
+  put("GLIBC_TUNABLES", (tunables == nullptr ? std::string() : tunables + std::string(":")) +
+                            "glibc.rtld.optional_static_tls=" + std::to_string(processes * thread_local_bytes));
   if (options.gpu_memory > 0) {
     put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
     put("STARPU_SUBALLOCATOR", "0");  // the suballocator allocates 32 MiB at a time, or fails

@@ -46,11 +46,11 @@ std::string describe_call(const Json& json) {
   return text;
 }
 
-std::string line_of(const char* what, const Json& json) {
-  const auto tile = json["panels"]
-                        ? fmt::format("panels {}, {}", json["tile_n"].get<Index>(), json["tile_k"].get<Index>())
-                        : fmt::format("{}x{}x{}", json["tile_m"].get<Index>(), json["tile_n"].get<Index>(),
-                                      json["tile_k"].get<Index>());
+std::string line_of(const char* what, const Json& json, bool right) {
+  const auto tile = json["panels"] ? fmt::format("panels {}, {}", json[right ? "tile_m" : "tile_n"].get<Index>(),
+                                                 json["tile_k"].get<Index>())
+                                   : fmt::format("{}x{}x{}", json["tile_m"].get<Index>(), json["tile_n"].get<Index>(),
+                                                 json["tile_k"].get<Index>());
   const double seconds = json["predicted_s"];
   const auto bound = json["bound"].get<std::string>();
   return tools::trimmed(fmt::format("  {:<7} {:>4} {:>5}  {:<16} {:>13}  {}", what, json["gpus"].get<int>(),
@@ -85,7 +85,6 @@ Json explain(const Routine& routine, const Problem& p) {
   for (const auto& other : all) {
     if (json["next"].size() == 3) break;
     auto next = to_json(other);
-    if (other.gpus == 0) next["cores"] = machine.cpu_workers;
     const auto same = [&](const Json& before) {
       return std::ranges::all_of(std::array{"tile_m", "tile_n", "tile_k", "panels", "gpus", "cores"},
                                  [&](const char* key) { return before[key] == next[key]; });
@@ -101,8 +100,9 @@ std::vector<std::string> explanation_lines(const Json& json) {
   if (!json["whole_call"]) lines.push_back("  The plan is of the factorization only.");
   lines.push_back("          GPUs cores  tile m x n x k   predicted [s]  longest part");
   const auto& chosen = json["chosen"];
-  lines.push_back(line_of("chosen", chosen));
-  for (const auto& next : json["next"]) lines.push_back(line_of("next", next));
+  const bool right = json["side"] == letter(Side::Right);
+  lines.push_back(line_of("chosen", chosen, right));
+  for (const auto& next : json["next"]) lines.push_back(line_of("next", next, right));
   if (!json["rehearsed"]) lines.push_back("  Not rehearsed: the call has too many tasks.");
   const double seconds = chosen["predicted_s"];
   if (std::ranges::any_of(json["next"], [&](const Json& next) { return next["predicted_s"] < seconds; }))
