@@ -105,11 +105,11 @@ void trmm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha,
 /// op(A) = α B. A singular A is not detected: zeros on its diagonal make infinities, as in the BLAS.
 /// @param A  triangular, m×m (Left) or n×n (Right)
 /// @pre      the tiles of A are square, and B is cut like A on A's side
-/// @note     m²n (Left) or mn² (Right) flops. For tiles of more than 256 rows, GPUs use the inverses of the 256×256
-///           blocks on the diagonal if their growth max|A| max|A⁻¹| permits. Up to a growth of 4, the residual is
-///           bounded by c u |A||A⁻¹||α B| instead of c u |A||X|. Up to a growth of 1/√u, one step of refinement
-///           follows. With a larger growth, the tile is solved by substitution. Infinities and NaN in B spread as in
-///           the BLAS
+/// @note     m²n (Left) or mn² (Right) flops. For tiles of more than 256 rows, CUDA GPUs use the inverses of the
+///           256×256 blocks on the diagonal if their growth max|A| max|A⁻¹| permits. Up to a growth of 4, the residual
+///           is bounded by c u |A||A⁻¹||α B| instead of c u |A||X|, where u is the unit roundoff of T, and c depends
+///           on the order of A. Up to a growth of 1/√u, one step of refinement follows. With a larger growth, the
+///           tile is solved by substitution. Infinities and NaN in B spread as in the BLAS
 template <Scalar T>
 void trsm(Side side, Uplo uplo, Op op, Diag diag, std::type_identity_t<T> alpha, const Matrix<T>& A,
           const Matrix<T>& B);

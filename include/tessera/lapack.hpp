@@ -28,8 +28,8 @@ struct PivotsAccess;
 struct ReflectorsAccess;
 }  // namespace detail
 
-/// The `info` of a factorization or an inverse on matrices. Copies share one value. Objects may be destroyed before the
-/// tasks run.
+/// The `info` of a factorization or an inverse on `Matrix` objects. Copies share one value. An `Info` may be destroyed
+/// before the tasks run.
 class Info {
  public:
   /// Waits for the factorization, or until it is known whether there is an inverse. The result may still be in a GPU's
@@ -88,8 +88,8 @@ template <Scalar T>
 Index posv(Layout layout, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb);
 /// @}
 
-/// The growth of the elements in a factorization without pivoting, on matrices. Copies share one value. Objects may be
-/// destroyed before the factorization has run.
+/// The growth of the elements in a factorization of a `Matrix` without pivoting. Copies share one value. A `Growth` may
+/// be destroyed before the factorization has run.
 class Growth {
  public:
   Growth() = default;  ///< the growth 1, without a factorization
@@ -210,7 +210,7 @@ template <Scalar T>
 Index potri(Layout layout, Uplo uplo, Index n, T* A, Index lda);
 /// @}
 
-/// The pivots of a factorization on matrices. Copies share them. Objects may be destroyed before the tasks run.
+/// The pivots of the factorization of a `Matrix`. Copies share them. `Pivots` may be destroyed before the tasks run.
 class Pivots {
  public:
   /// Waits for the factorization.
@@ -315,8 +315,8 @@ template <Scalar T, typename Int>
 void laswp(Layout layout, Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx);
 /// @}
 
-/// The scalar factors of the reflectors of a QR factorization on matrices, and data for applying them fast. Copies
-/// share them. Objects may be destroyed before the factorization has run.
+/// The scalar factors of the reflectors of a QR factorization of a `Matrix`, and data for applying them fast. Copies
+/// share them. `Reflectors` may be destroyed before the factorization has run.
 class Reflectors {
  public:
   /// Waits for the factorization.

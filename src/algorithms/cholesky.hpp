@@ -15,6 +15,9 @@ namespace tessera::algorithms {
 /// submission, which is also the order of priorities, goes down one tile column after another. The next diagonal tile
 /// is an exception: it is submitted as soon as the tile on its left is complete, because its factorization does not
 /// fill a GPU, and the whole next column waits for it.
+///
+/// Submits: herk and potrf for each tile on the diagonal, gemm and trsm for each tile below it, and diagonal_blocks for
+/// each factor of a tile by which others are divided, if CUDA GPUs use the inverses of its diagonal blocks.
 template <typename Sink>
 void potrf(tile::Ops<Sink>& to, const tile::LowerView& A, codelets::InfoValue* info) {
   using Divisor = typename tile::Ops<Sink>::Divisor;

@@ -8,6 +8,9 @@
 
 namespace tessera::algorithms {
 
+// Solves and products with triangular matrices in square tiles. triangular_panels.hpp has those in panels of full
+// height, and panel_order.hpp the order of their steps.
+
 /// X(s, j) ← α A(s, t) X(t, j) + β X(s, j)
 template <typename Sink>
 void add_term(tile::Ops<Sink>& to, const Sweep& X, Index s, Index t, Index j, const Number& alpha, const Number& beta) {

@@ -36,8 +36,8 @@ struct MachineRates {
 /// @throws RuntimeError if the GPU does not have enough free memory for the measurement
 void measure_gpu_rates(const Machine& machine);
 
-/// Operations that consist of more than a few products. The factorization of a panel is timed for two numbers of its
-/// columns, as a function of its rows.
+/// Operations whose times do not follow from the rate of products, so they are measured themselves. The factorization
+/// of a panel is timed for two panel widths, as a function of its rows.
 inline constexpr std::array timed_operations{"potrf",
                                              "getrf_nopiv",
                                              "diagonal_blocks",

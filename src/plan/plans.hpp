@@ -5,6 +5,12 @@
 #include "machine/machine.hpp"
 
 /// Plans for calls. The type of the elements is s, d, c or z.
+///
+/// What decides the size of tiles:
+/// - For a call on pointers: RuntimeOptions::tile, else TESSERA_TILE (both set `Machine::tile`), else a rehearsal of
+///   the candidates.
+/// - For a Matrix: the tile size that the caller passes; else `tile::default_tile`, which is `Machine::tile` if that is
+///   set.
 namespace tessera::plan {
 
 /// What is computed as a sum of products: all of A B, a triangle of it, a triangle of A Aᵀ or of A Bᵀ + B Aᵀ, or a

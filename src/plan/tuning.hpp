@@ -39,8 +39,8 @@ inline constexpr int slots_at_rest = 2;
 inline constexpr double most_reserved = 0.5;
 
 /// A candidate with twice as many GPUs must be faster by this factor. Rehearsals are inexact, above all in how GPUs
-/// wait for each other: on four H200, calls take up to a tenth longer than on two, relative to their rehearsals. Unused
-/// GPUs are free for other work.
+/// wait for each other: on four H200s, calls take up to a tenth longer than on two, relative to their rehearsals.
+/// Unused GPUs are free for other work.
 inline constexpr double clear_gain = 1.05;
 
 /// A candidate with twice as many tasks must be faster by this factor. Of two candidates with the same predicted time,

@@ -61,7 +61,8 @@ void warn_too_large(const Task& task, const Worker& worker) {
 }
 
 /// Yields the core of an idle CPU worker to other threads. StarPU's workers poll without a pause, and would otherwise
-/// take cores from the threads that submit tasks. The drivers of GPUs poll for events, so they keep their cores.
+/// take cores from the threads that submit tasks. The threads that drive GPUs poll for events, so they keep their
+/// cores.
 void yield([[maybe_unused]] int worker) {
 #ifndef STARPU_SIMGRID
   if (starpu_worker_get_type(worker) != STARPU_CPU_WORKER) return;

@@ -63,8 +63,9 @@ class Owners {
   /// All owners in a row or column of the grid need the same input tiles. The terms form groups of max(p, q)
   /// consecutive terms, and each of these owners starts a group at a different term. Each owner thus fetches a
   /// different tile from the host, and the others soon find it on a peer. In a triangle, any owner may need any tile,
-  /// and owners that start at the same term share the tiles fetched for it. Processes in one row begin with the terms
-  /// whose inputs they own, while the others arrive.
+  /// and owners that start at the same term share the tiles fetched for it. If the processes form a single row, a group
+  /// has max(p, q) terms for each process, and each process begins with the terms whose inputs it owns, while the
+  /// others arrive.
   Index term(Index i, Index j, Index s, Index count) const {
     if (!exists_) return s;
     const int owner = of(i, j), in_row = processes_.p == 1 ? processes_.q : 1;

@@ -101,8 +101,8 @@ struct TileGrid::WriteBack {
     starpu_data_acquire_on_node_cb(handle, home, STARPU_R, arrived, one.release());
   }
   /// Begins to write back a tile that the program may have invalidated or deinitialized. Acquiring it for reading would
-  /// abort if it has no value. An acquisition without an access mode only waits its turn, and tasks submitted later
-  /// wait for it.
+  /// abort the process if the tile has no value. An acquisition without an access mode only waits its turn, and tasks
+  /// submitted later wait for it.
   static void begin_if_any(std::unique_ptr<WriteBack> one) {
     auto* const handle = one->handle;
     starpu_data_acquire_on_node_cb(handle, STARPU_ACQUIRE_NO_NODE, STARPU_NONE, its_turn, one.release());

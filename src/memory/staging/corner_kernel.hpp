@@ -17,7 +17,7 @@ struct CornerCopy {
   Corner corners[most];
   int count;  ///< number of corners
   /// Whether the lower triangle is used: in column j, the rows from `diagonal` + j down. Otherwise the upper triangle
-  /// is used: the rows down to `diagonal` + j.
+  /// is used: in column j, rows 0 to `diagonal` + j.
   bool lower;
   int diagonal;                              ///< row in which the diagonal crosses the first column of the tile
   std::size_t element;                       ///< bytes of an element

@@ -32,7 +32,8 @@ inline std::size_t posted_piece_bytes(std::size_t tile) {
 
 /// The number of buffers that posted copies should have for each GPU and direction.
 /// @param memory  limit for the buffers of all GPUs in both directions [bytes]; 0: no limit
-/// @return  0 if copies should not be posted, because the threads that drive GPUs would leave no cores for them
+/// @return  0 if copies should not be posted, because the threads that drive GPUs would leave no cores for them, or
+///          because the memory has room for fewer than four buffers for each GPU and direction
 inline std::size_t useful_buffers(std::size_t memory, std::size_t gpus) {
   constexpr std::size_t fewest = 4, useful = 24;
   if (std::thread::hardware_concurrency() < 2 * gpus + 2) return 0;

@@ -97,7 +97,7 @@ class ThreadPool {
   /// Copies all pieces. Any number of threads may call this at a time.
   /// @throws  the first exception of the calling thread's copier (when created, prepared or used), or of a pool thread
   ///         while it copies a piece. After such a failure, no thread starts another piece. A pool thread that cannot
-  ///         select the device, or cannot create or prepare a copier, is no failure: that thread does not help
+  ///         select the device, or cannot create or prepare a copier, is not a failure: that thread does not help
   void run(const Job& job);
 
   std::size_t threads() const { return threads_.size(); }

@@ -41,12 +41,12 @@ void note_uses(State& state, const std::vector<TileUse>& tiles);
 /// Adds the duration of a task that a GPU has executed to the average.
 void note_duration(State& state, double seconds);
 
-/// Updates the results after a task has ended.
+/// Updates `Results` after a task has ended.
 /// @param node  the memory where the task was executed
 /// @returns  the tiles of the task that should be written back now
 std::vector<TileId> results_of_ended(State& state, const std::vector<TileUse>& tiles, unsigned node);
 
-/// Updates the results after tiles have been requested for the tasks that a worker has reserved.
+/// Updates `Results` after tiles have been requested for the tasks that a worker has reserved.
 /// @returns  the requested tiles that should be written back now
 std::vector<TileId> results_of_requested(State& state, const Worker& worker);
 
