@@ -70,7 +70,7 @@ table() {
       }
       printf "\n*Times faster*: geometric mean %.2f, least %.2f. ", exp(sum / cells), least
       printf "`tessera` is more than 2 %% slower than the best of the others in %d of %d rows,\n", behind, cells
-      printf "and copies fewer bytes from the host than it in %d.\n\n", fewer
+      printf "and in %d, it copies fewer bytes from the host.\n\n", fewer
     }'
 }
 
@@ -80,7 +80,7 @@ for machine in "$@"; do
     runs "$machine" "$name" 0
   done | table
   [[ $machine != two-cores ]] || continue
-  printf '**%s, out of core: memory of all GPUs for a quarter of the operands**\n\n' "$machine"
+  printf '**%s, out of core: GPU memory for only a quarter of the operands**\n\n' "$machine"
   case $machine in h200x4 | makalu) gpus=4 ;; everest) gpus=3 ;; summit-node) gpus=6 ;; *) gpus=2 ;; esac
   for name in gemm-rows gemm-random gemm-unequal cholesky-right lu; do
     case $name in gemm*) matrices=3 ;; *) matrices=1 ;; esac
