@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which operations GPUs reserve, leave to faster ones, and steal. The rules are those of the scheduling policy.
+// Which operations GPUs reserve, leave to faster ones, and steal. The rules are those of the scheduling policy, except
+// that an operand that no GPU has costs its copy from the host. With homes, this hardly matters.
 #include <algorithm>
 #include <cmath>
 #include <functional>
