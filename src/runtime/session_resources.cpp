@@ -3,6 +3,7 @@
 
 #include <starpu.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -32,7 +33,8 @@ namespace {
 void find_direct_links() {
   const auto is_cuda = [](int node) { return starpu_node_get_kind(static_cast<unsigned>(node)) == STARPU_CUDA_RAM; };
   const auto device = [](int node) { return starpu_memory_node_get_devid(static_cast<unsigned>(node)); };
-  const bool may = starpu_getenv_number("STARPU_ENABLE_CUDA_GPU_GPU_DIRECT") != 0;
+  const char* const allowed = std::getenv("STARPU_ENABLE_CUDA_GPU_GPU_DIRECT");
+  const bool may = allowed == nullptr || std::strcmp(allowed, "0") != 0;
   for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
     const int from = starpu_bus_get_src(bus), to = starpu_bus_get_dst(bus);
     const bool direct = may && is_cuda(from) && is_cuda(to) && gpu::enable_access(device(to), device(from));
