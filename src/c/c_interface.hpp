@@ -150,6 +150,21 @@ struct Factor {
   }
 };
 
+/// A matrix argument, which must have the element type of another matrix of the call.
+struct Operand {
+  const char* name;
+  const tessera_matrix* matrix;
+  const char* type = "the output's type";  ///< the type that it must have, in words
+
+  template <Scalar T>
+  const Matrix<T>& as(const char* function, int position) const {
+    const auto* typed = std::get_if<Matrix<T>>(&require_pointer(function, position, name, matrix)->matrix);
+    if (typed == nullptr)
+      throw ArgumentError(function, position, name, std::string("is not of ") + type + ", " + type_letter<T>);
+    return *typed;
+  }
+};
+
 /// Calls `routine` with its arguments converted to the types that belong to T.
 /// @throws ArgumentError with the position, counted from 1, of the first illegal argument
 template <Scalar T, typename Routine, typename... Arguments>

@@ -9,20 +9,6 @@ using namespace tessera::c;
 
 namespace {
 
-/// A matrix argument, which must have the element type of the output.
-struct Operand {
-  const char* name;
-  const tessera_matrix* matrix;
-
-  template <Scalar T>
-  const Matrix<T>& as(const char* function, int position) const {
-    const auto* typed = std::get_if<Matrix<T>>(&require_pointer(function, position, name, matrix)->matrix);
-    if (typed == nullptr)
-      throw ArgumentError(function, position, name, std::string("is not of the output's type, ") + type_letter<T>);
-    return *typed;
-  }
-};
-
 /// Calls `routine` for the element type of the last argument, the output.
 template <Types types, typename Routine, typename... Arguments>
 tessera_status submit(const char* function, Routine routine, Arguments... arguments) {

@@ -102,35 +102,25 @@ void require_legal(const char* routine, const Layout* given, Uplo uplo, const Fa
   check.require_disjoint(a, b);
 }
 
+/// Factorizes A, and solves if there are right-hand sides and A has a factor.
 template <Scalar T>
-Index compute_potrf(const char* routine, Uplo uplo, const FactoredProblem<T>& p) {
+Index compute_cholesky(const char* routine, Uplo uplo, const FactoredProblem<T>& p) {
   if (p.n == 0) return 0;
   const auto session = session_to_wait(routine);
-  const auto plan = plan::plan_cholesky(machine_for(*session, {p.A}), type_letter<T>, p.n);
+  const auto plan = plan::plan_cholesky(machine_for(*session, {p.A, p.nrhs > 0 ? p.B : nullptr}), type_letter<T>, p.n);
   const Uplo stored = stored_uplo(p, uplo);
   const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);
   const auto info = factorize(plan, stored, a);
-  a.wait();
-  return info.wait();
-}
-
-template <Scalar T>
-Index compute_posv(Uplo uplo, const FactoredProblem<T>& p) {
-  if (p.nrhs == 0) return compute_potrf("posv", uplo, p);
-  if (p.n == 0) return 0;
-  const auto session = session_to_wait("posv");
-  const auto plan = plan::plan_cholesky(machine_for(*session, {p.A, p.B}), type_letter<T>, p.n),
-             solves = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
-  const Uplo stored = stored_uplo(p, uplo);
-  const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);
-  const auto b = private_output(session, solves, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
-  name_operand(b, 'B');
-  const auto info = factorize(plan, stored, a);
-  a.start_write_back();
-  // If A has no factor, B must not change. The tiles of the factor stay on the devices for the solves.
-  if (info.wait() == 0) {
-    submit_solves(*session, solves, p, solves_with_cholesky(uplo), a, b);
-    b.wait();
+  if (p.nrhs > 0) {
+    const auto solves = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
+    const auto b = private_output(session, solves, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
+    name_operand(b, 'B');
+    a.start_write_back();
+    // If A has no factor, B must not change. The tiles of the factor stay on the devices for the solves.
+    if (info.wait() == 0) {
+      submit_solves(*session, solves, p, solves_with_cholesky(uplo), a, b);
+      b.wait();
+    }
   }
   a.wait();
   return info.wait();
@@ -142,7 +132,7 @@ Index potrf_on_pointers(const Layout* given, Uplo uplo, Index n, T* A, Index lda
   check.option(uplo);
   check.size("n", n);
   check.matrix("A", "lda", n, n, lda, A, true);
-  return compute_potrf<T>("potrf", uplo, {layout_of(given), n, n, A, lda});
+  return compute_cholesky<T>("potrf", uplo, {layout_of(given), n, n, A, lda});
 }
 
 template <Scalar T>
@@ -157,7 +147,7 @@ template <Scalar T>
 Index posv_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const FactoredProblem<T> p{layout_of(given), n, n, A, lda, nrhs, B, ldb};
   require_legal("posv", given, uplo, p, true);
-  return compute_posv(uplo, p);
+  return compute_cholesky("posv", uplo, p);
 }
 
 }  // namespace
@@ -186,41 +176,20 @@ Info posv(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
   return info;
 }
 
-template <Scalar T>
-Index potrf(Uplo uplo, Index n, T* A, Index lda) {
-  return detail::potrf_on_pointers(nullptr, uplo, n, A, lda);
-}
-template <Scalar T>
-Index potrf(Layout layout, Uplo uplo, Index n, T* A, Index lda) {
-  return detail::potrf_on_pointers(&layout, uplo, n, A, lda);
-}
-template <Scalar T>
-void potrs(Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
-  detail::potrs_on_pointers(nullptr, uplo, n, nrhs, A, lda, B, ldb);
-}
-template <Scalar T>
-void potrs(Layout layout, Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
-  detail::potrs_on_pointers(&layout, uplo, n, nrhs, A, lda, B, ldb);
-}
-template <Scalar T>
-Index posv(Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  return detail::posv_on_pointers(nullptr, uplo, n, nrhs, A, lda, B, ldb);
-}
-template <Scalar T>
-Index posv(Layout layout, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  return detail::posv_on_pointers(&layout, uplo, n, nrhs, A, lda, B, ldb);
-}
+DEFINE_ON_POINTERS(Index, potrf, (Scalar T), (Uplo uplo, Index n, T* A, Index lda), potrf_on_pointers,
+                   (uplo, n, A, lda))
+DEFINE_ON_POINTERS(void, potrs, (Scalar T), (Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb),
+                   potrs_on_pointers, (uplo, n, nrhs, A, lda, B, ldb))
+DEFINE_ON_POINTERS(Index, posv, (Scalar T), (Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb),
+                   posv_on_pointers, (uplo, n, nrhs, A, lda, B, ldb))
 
-#define INSTANTIATE_SOLVERS(letter, T, ...)                                       \
-  template Info potrf<T>(Uplo, const Matrix<T>&);                                 \
-  template Index potrf<T>(Uplo, Index, T*, Index);                                \
-  template Index potrf<T>(Layout, Uplo, Index, T*, Index);                        \
-  template void potrs<T>(Uplo, const Matrix<T>&, const Matrix<T>&);               \
-  template void potrs<T>(Uplo, Index, Index, const T*, Index, T*, Index);         \
-  template void potrs<T>(Layout, Uplo, Index, Index, const T*, Index, T*, Index); \
-  template Info posv<T>(Uplo, const Matrix<T>&, const Matrix<T>&);                \
-  template Index posv<T>(Uplo, Index, Index, T*, Index, T*, Index);               \
-  template Index posv<T>(Layout, Uplo, Index, Index, T*, Index, T*, Index);
+#define INSTANTIATE_SOLVERS(letter, T, ...)                                               \
+  template Info potrf<T>(Uplo, const Matrix<T>&);                                         \
+  INSTANTIATE_ON_POINTERS(Index, potrf<T>, Uplo, Index, T*, Index)                        \
+  template void potrs<T>(Uplo, const Matrix<T>&, const Matrix<T>&);                       \
+  INSTANTIATE_ON_POINTERS(void, potrs<T>, Uplo, Index, Index, const T*, Index, T*, Index) \
+  template Info posv<T>(Uplo, const Matrix<T>&, const Matrix<T>&);                        \
+  INSTANTIATE_ON_POINTERS(Index, posv<T>, Uplo, Index, Index, T*, Index, T*, Index)
 FOR_SDCZ(INSTANTIATE_SOLVERS, )
 
 }  // namespace tessera

@@ -194,19 +194,12 @@ Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   return detail::InfoAccess::info(std::move(outcome));
 }
 
-template <Scalar T>
-Index gels(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  return detail::gels_on_pointers(nullptr, op, m, n, nrhs, A, lda, B, ldb);
-}
-template <Scalar T>
-Index gels(Layout layout, Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  return detail::gels_on_pointers(&layout, op, m, n, nrhs, A, lda, B, ldb);
-}
+DEFINE_ON_POINTERS(Index, gels, (Scalar T), (Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb),
+                   gels_on_pointers, (op, m, n, nrhs, A, lda, B, ldb))
 
-#define INSTANTIATE_GELS(letter, T, ...)                                 \
-  template Info gels<T>(Op, const Matrix<T>&, const Matrix<T>&);         \
-  template Index gels<T>(Op, Index, Index, Index, T*, Index, T*, Index); \
-  template Index gels<T>(Layout, Op, Index, Index, Index, T*, Index, T*, Index);
+#define INSTANTIATE_GELS(letter, T, ...)                         \
+  template Info gels<T>(Op, const Matrix<T>&, const Matrix<T>&); \
+  INSTANTIATE_ON_POINTERS(Index, gels<T>, Op, Index, Index, Index, T*, Index, T*, Index)
 FOR_SDCZ(INSTANTIATE_GELS, )
 
 }  // namespace tessera

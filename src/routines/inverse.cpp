@@ -112,7 +112,7 @@ Index trtri_on_pointers(const Layout* given, Uplo uplo, Diag diag, Index n, T* A
 
 /// lauum and potri
 template <Scalar T>
-Index factor_on_pointers(const TriangleTask& task, const Layout* given, Uplo uplo, Index n, T* A, Index lda) {
+Index factor_on_pointers(const Layout* given, const TriangleTask& task, Uplo uplo, Index n, T* A, Index lda) {
   LapackArguments check(task.routine, given);
   check.option(uplo);
   check.size("n", n);
@@ -141,41 +141,20 @@ Info potri(Uplo uplo, const Matrix<T>& A) {
   return detail::submit_with_info(detail::potri_task, 2, uplo, Diag::NonUnit, A);
 }
 
-template <Scalar T>
-Index trtri(Uplo uplo, Diag diag, Index n, T* A, Index lda) {
-  return detail::trtri_on_pointers(nullptr, uplo, diag, n, A, lda);
-}
-template <Scalar T>
-Index trtri(Layout layout, Uplo uplo, Diag diag, Index n, T* A, Index lda) {
-  return detail::trtri_on_pointers(&layout, uplo, diag, n, A, lda);
-}
-template <Scalar T>
-void lauum(Uplo uplo, Index n, T* A, Index lda) {
-  static_cast<void>(detail::factor_on_pointers(detail::lauum_task, nullptr, uplo, n, A, lda));
-}
-template <Scalar T>
-void lauum(Layout layout, Uplo uplo, Index n, T* A, Index lda) {
-  static_cast<void>(detail::factor_on_pointers(detail::lauum_task, &layout, uplo, n, A, lda));
-}
-template <Scalar T>
-Index potri(Uplo uplo, Index n, T* A, Index lda) {
-  return detail::factor_on_pointers(detail::potri_task, nullptr, uplo, n, A, lda);
-}
-template <Scalar T>
-Index potri(Layout layout, Uplo uplo, Index n, T* A, Index lda) {
-  return detail::factor_on_pointers(detail::potri_task, &layout, uplo, n, A, lda);
-}
+DEFINE_ON_POINTERS(Index, trtri, (Scalar T), (Uplo uplo, Diag diag, Index n, T* A, Index lda), trtri_on_pointers,
+                   (uplo, diag, n, A, lda))
+DEFINE_ON_POINTERS(void, lauum, (Scalar T), (Uplo uplo, Index n, T* A, Index lda), factor_on_pointers,
+                   (detail::lauum_task, uplo, n, A, lda))
+DEFINE_ON_POINTERS(Index, potri, (Scalar T), (Uplo uplo, Index n, T* A, Index lda), factor_on_pointers,
+                   (detail::potri_task, uplo, n, A, lda))
 
-#define INSTANTIATE_INVERSES(letter, T, ...)                     \
-  template Info trtri<T>(Uplo, Diag, const Matrix<T>&);          \
-  template Index trtri<T>(Uplo, Diag, Index, T*, Index);         \
-  template Index trtri<T>(Layout, Uplo, Diag, Index, T*, Index); \
-  template void lauum<T>(Uplo, const Matrix<T>&);                \
-  template void lauum<T>(Uplo, Index, T*, Index);                \
-  template void lauum<T>(Layout, Uplo, Index, T*, Index);        \
-  template Info potri<T>(Uplo, const Matrix<T>&);                \
-  template Index potri<T>(Uplo, Index, T*, Index);               \
-  template Index potri<T>(Layout, Uplo, Index, T*, Index);
+#define INSTANTIATE_INVERSES(letter, T, ...)                             \
+  template Info trtri<T>(Uplo, Diag, const Matrix<T>&);                  \
+  INSTANTIATE_ON_POINTERS(Index, trtri<T>, Uplo, Diag, Index, T*, Index) \
+  template void lauum<T>(Uplo, const Matrix<T>&);                        \
+  INSTANTIATE_ON_POINTERS(void, lauum<T>, Uplo, Index, T*, Index)        \
+  template Info potri<T>(Uplo, const Matrix<T>&);                        \
+  INSTANTIATE_ON_POINTERS(Index, potri<T>, Uplo, Index, T*, Index)
 FOR_SDCZ(INSTANTIATE_INVERSES, )
 
 }  // namespace tessera

@@ -117,3 +117,20 @@ inline algorithms::Plan plan_right_sides(const Machine& machine, const algorithm
 }
 
 }  // namespace tessera::detail
+
+/// Defines the two public forms of a routine on pointers, of which the second has a layout as argument 1. Both call
+/// `function` with the address of the layout, or null, and `arguments`. Lists are given in parentheses.
+#define DEFINE_ON_POINTERS(Result, name, types, parameters, function, arguments) \
+  template <LISTED types>                                                        \
+  Result name(LISTED parameters) {                                               \
+    return static_cast<Result>(detail::function(nullptr, LISTED arguments));     \
+  }                                                                              \
+  template <LISTED types>                                                        \
+  Result name(Layout layout, LISTED parameters) {                                \
+    return static_cast<Result>(detail::function(&layout, LISTED arguments));     \
+  }
+#define LISTED(...) __VA_ARGS__
+/// Instantiates both forms of `function`, such as potrf<T>, for the types of its parameters.
+#define INSTANTIATE_ON_POINTERS(Result, function, ...) \
+  template Result function(__VA_ARGS__);               \
+  template Result function(Layout, __VA_ARGS__);

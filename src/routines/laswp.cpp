@@ -90,19 +90,13 @@ void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
   algorithms::laswp(exchanges, A, tiles.panels(), incx < 0, gpus);
 }
 
-template <Scalar T, typename Int>
-void laswp(Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx) {
-  detail::laswp_on_pointers<T, Int>(nullptr, n, A, lda, {k1, k2, ipiv, incx});
-}
-template <Scalar T, typename Int>
-void laswp(Layout layout, Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx) {
-  detail::laswp_on_pointers<T, Int>(&layout, n, A, lda, {k1, k2, ipiv, incx});
-}
+DEFINE_ON_POINTERS(void, laswp, (Scalar T, typename Int),
+                   (Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx), laswp_on_pointers,
+                   (n, A, lda, detail::RowPairs<Int>{k1, k2, ipiv, incx}))
 
 #define INSTANTIATE_LASWP(letter, T, ...) template void laswp<T>(const Matrix<T>&, const Pivots&, Index);
-#define INSTANTIATE_LASWP_ON_POINTERS(letter, T, Int)                             \
-  template void laswp<T, Int>(Index, T*, Index, Index, Index, const Int*, Index); \
-  template void laswp<T, Int>(Layout, Index, T*, Index, Index, Index, const Int*, Index);
+#define INSTANTIATE_LASWP_ON_POINTERS(letter, T, Int) \
+  INSTANTIATE_ON_POINTERS(void, LISTED(laswp<T, Int>), Index, T*, Index, Index, Index, const Int*, Index)
 FOR_SDCZ(INSTANTIATE_LASWP, )
 FOR_SDCZ(INSTANTIATE_LASWP_ON_POINTERS, std::int32_t)
 FOR_SDCZ(INSTANTIATE_LASWP_ON_POINTERS, std::int64_t)

@@ -255,44 +255,25 @@ Pivoted gesv(const Matrix<T>& A, const Matrix<T>& B) {
   return detail::pivoted(std::move(submitted));
 }
 
-template <Scalar T, typename Int>
-Index getrf(Index m, Index n, T* A, Index lda, Int* ipiv) {
-  return detail::getrf_on_pointers(nullptr, m, n, A, lda, ipiv);
-}
-template <Scalar T, typename Int>
-Index getrf(Layout layout, Index m, Index n, T* A, Index lda, Int* ipiv) {
-  return detail::getrf_on_pointers(&layout, m, n, A, lda, ipiv);
-}
-template <Scalar T, typename Int>
-void getrs(Op op, Index n, Index nrhs, const T* A, Index lda, const Int* ipiv, T* B, Index ldb) {
-  detail::getrs_on_pointers(nullptr, op, n, nrhs, A, lda, ipiv, B, ldb);
-}
-template <Scalar T, typename Int>
-void getrs(Layout layout, Op op, Index n, Index nrhs, const T* A, Index lda, const Int* ipiv, T* B, Index ldb) {
-  detail::getrs_on_pointers(&layout, op, n, nrhs, A, lda, ipiv, B, ldb);
-}
-template <Scalar T, typename Int>
-Index gesv(Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb) {
-  return detail::gesv_on_pointers(nullptr, n, nrhs, A, lda, ipiv, B, ldb);
-}
-template <Scalar T, typename Int>
-Index gesv(Layout layout, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb) {
-  return detail::gesv_on_pointers(&layout, n, nrhs, A, lda, ipiv, B, ldb);
-}
+DEFINE_ON_POINTERS(Index, getrf, (Scalar T, typename Int), (Index m, Index n, T* A, Index lda, Int* ipiv),
+                   getrf_on_pointers, (m, n, A, lda, ipiv))
+DEFINE_ON_POINTERS(void, getrs, (Scalar T, typename Int),
+                   (Op op, Index n, Index nrhs, const T* A, Index lda, const Int* ipiv, T* B, Index ldb),
+                   getrs_on_pointers, (op, n, nrhs, A, lda, ipiv, B, ldb))
+DEFINE_ON_POINTERS(Index, gesv, (Scalar T, typename Int),
+                   (Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb), gesv_on_pointers,
+                   (n, nrhs, A, lda, ipiv, B, ldb))
 
 #define INSTANTIATE_ON_MATRICES(letter, T, ...)                                  \
   template Pivoted getrf<T>(const Matrix<T>&);                                   \
   template void getrs<T>(Op, const Matrix<T>&, const Pivots&, const Matrix<T>&); \
   template Pivoted gesv<T>(const Matrix<T>&, const Matrix<T>&);
-#define INSTANTIATE_ON_POINTERS(letter, T, Int)                                                  \
-  template Index getrf<T, Int>(Index, Index, T*, Index, Int*);                                   \
-  template Index getrf<T, Int>(Layout, Index, Index, T*, Index, Int*);                           \
-  template void getrs<T, Int>(Op, Index, Index, const T*, Index, const Int*, T*, Index);         \
-  template void getrs<T, Int>(Layout, Op, Index, Index, const T*, Index, const Int*, T*, Index); \
-  template Index gesv<T, Int>(Index, Index, T*, Index, Int*, T*, Index);                         \
-  template Index gesv<T, Int>(Layout, Index, Index, T*, Index, Int*, T*, Index);
+#define INSTANTIATE_WITH_PIVOTS(letter, T, Int)                                                                  \
+  INSTANTIATE_ON_POINTERS(Index, LISTED(getrf<T, Int>), Index, Index, T*, Index, Int*)                           \
+  INSTANTIATE_ON_POINTERS(void, LISTED(getrs<T, Int>), Op, Index, Index, const T*, Index, const Int*, T*, Index) \
+  INSTANTIATE_ON_POINTERS(Index, LISTED(gesv<T, Int>), Index, Index, T*, Index, Int*, T*, Index)
 FOR_SDCZ(INSTANTIATE_ON_MATRICES, )
-FOR_SDCZ(INSTANTIATE_ON_POINTERS, std::int32_t)
-FOR_SDCZ(INSTANTIATE_ON_POINTERS, std::int64_t)
+FOR_SDCZ(INSTANTIATE_WITH_PIVOTS, std::int32_t)
+FOR_SDCZ(INSTANTIATE_WITH_PIVOTS, std::int64_t)
 
 }  // namespace tessera

@@ -91,19 +91,12 @@ Info getri(const Matrix<T>& A, const Pivots& pivots) {
   return detail::InfoAccess::info(std::move(outcome));
 }
 
-template <Scalar T, typename Int>
-Index getri(Index n, T* A, Index lda, const Int* ipiv) {
-  return detail::getri_on_pointers(nullptr, n, A, lda, ipiv);
-}
-template <Scalar T, typename Int>
-Index getri(Layout layout, Index n, T* A, Index lda, const Int* ipiv) {
-  return detail::getri_on_pointers(&layout, n, A, lda, ipiv);
-}
+DEFINE_ON_POINTERS(Index, getri, (Scalar T, typename Int), (Index n, T* A, Index lda, const Int* ipiv),
+                   getri_on_pointers, (n, A, lda, ipiv))
 
 #define INSTANTIATE_LU_INVERSE(letter, T, ...) template Info getri<T>(const Matrix<T>&, const Pivots&);
-#define INSTANTIATE_LU_INVERSE_ON_POINTERS(letter, T, Int)    \
-  template Index getri<T, Int>(Index, T*, Index, const Int*); \
-  template Index getri<T, Int>(Layout, Index, T*, Index, const Int*);
+#define INSTANTIATE_LU_INVERSE_ON_POINTERS(letter, T, Int) \
+  INSTANTIATE_ON_POINTERS(Index, LISTED(getri<T, Int>), Index, T*, Index, const Int*)
 FOR_SDCZ(INSTANTIATE_LU_INVERSE, )
 FOR_SDCZ(INSTANTIATE_LU_INVERSE_ON_POINTERS, std::int32_t)
 FOR_SDCZ(INSTANTIATE_LU_INVERSE_ON_POINTERS, std::int64_t)

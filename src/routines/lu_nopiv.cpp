@@ -184,41 +184,21 @@ Info gesv_nopiv(const Matrix<T>& A, const Matrix<T>& B, Growth* growth) {
   return info;
 }
 
-template <Scalar T>
-Index getrf_nopiv(Index m, Index n, T* A, Index lda, double* growth) {
-  return detail::getrf_nopiv_on_pointers(nullptr, m, n, A, lda, growth);
-}
-template <Scalar T>
-Index getrf_nopiv(Layout layout, Index m, Index n, T* A, Index lda, double* growth) {
-  return detail::getrf_nopiv_on_pointers(&layout, m, n, A, lda, growth);
-}
-template <Scalar T>
-void getrs_nopiv(Op op, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
-  detail::getrs_nopiv_on_pointers(nullptr, op, n, nrhs, A, lda, B, ldb);
-}
-template <Scalar T>
-void getrs_nopiv(Layout layout, Op op, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
-  detail::getrs_nopiv_on_pointers(&layout, op, n, nrhs, A, lda, B, ldb);
-}
-template <Scalar T>
-Index gesv_nopiv(Index n, Index nrhs, T* A, Index lda, T* B, Index ldb, double* growth) {
-  return detail::gesv_nopiv_on_pointers(nullptr, n, nrhs, A, lda, B, ldb, growth);
-}
-template <Scalar T>
-Index gesv_nopiv(Layout layout, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb, double* growth) {
-  return detail::gesv_nopiv_on_pointers(&layout, n, nrhs, A, lda, B, ldb, growth);
-}
+DEFINE_ON_POINTERS(Index, getrf_nopiv, (Scalar T), (Index m, Index n, T* A, Index lda, double* growth),
+                   getrf_nopiv_on_pointers, (m, n, A, lda, growth))
+DEFINE_ON_POINTERS(void, getrs_nopiv, (Scalar T), (Op op, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb),
+                   getrs_nopiv_on_pointers, (op, n, nrhs, A, lda, B, ldb))
+DEFINE_ON_POINTERS(Index, gesv_nopiv, (Scalar T),
+                   (Index n, Index nrhs, T* A, Index lda, T* B, Index ldb, double* growth), gesv_nopiv_on_pointers,
+                   (n, nrhs, A, lda, B, ldb, growth))
 
-#define INSTANTIATE_UNPIVOTED(letter, T, ...)                                         \
-  template Info getrf_nopiv<T>(const Matrix<T>&, Growth*);                            \
-  template Index getrf_nopiv<T>(Index, Index, T*, Index, double*);                    \
-  template Index getrf_nopiv<T>(Layout, Index, Index, T*, Index, double*);            \
-  template void getrs_nopiv<T>(Op, const Matrix<T>&, const Matrix<T>&);               \
-  template void getrs_nopiv<T>(Op, Index, Index, const T*, Index, T*, Index);         \
-  template void getrs_nopiv<T>(Layout, Op, Index, Index, const T*, Index, T*, Index); \
-  template Info gesv_nopiv<T>(const Matrix<T>&, const Matrix<T>&, Growth*);           \
-  template Index gesv_nopiv<T>(Index, Index, T*, Index, T*, Index, double*);          \
-  template Index gesv_nopiv<T>(Layout, Index, Index, T*, Index, T*, Index, double*);
+#define INSTANTIATE_UNPIVOTED(letter, T, ...)                                                 \
+  template Info getrf_nopiv<T>(const Matrix<T>&, Growth*);                                    \
+  INSTANTIATE_ON_POINTERS(Index, getrf_nopiv<T>, Index, Index, T*, Index, double*)            \
+  template void getrs_nopiv<T>(Op, const Matrix<T>&, const Matrix<T>&);                       \
+  INSTANTIATE_ON_POINTERS(void, getrs_nopiv<T>, Op, Index, Index, const T*, Index, T*, Index) \
+  template Info gesv_nopiv<T>(const Matrix<T>&, const Matrix<T>&, Growth*);                   \
+  INSTANTIATE_ON_POINTERS(Index, gesv_nopiv<T>, Index, Index, T*, Index, T*, Index, double*)
 FOR_SDCZ(INSTANTIATE_UNPIVOTED, )
 
 }  // namespace tessera

@@ -180,43 +180,22 @@ void ungqr(const Matrix<T>& A, const Reflectors& reflectors) {
   if (A.n() > 0) detail::submit_qr(detail::panels_of(A), A, tiles, A, [](auto& to) { algorithms::ungqr(to); });
 }
 
-template <Scalar T>
-void geqrf(Index m, Index n, T* A, Index lda, T* tau) {
-  detail::geqrf_on_pointers(nullptr, m, n, A, lda, tau);
-}
-template <Scalar T>
-void geqrf(Layout layout, Index m, Index n, T* A, Index lda, T* tau) {
-  detail::geqrf_on_pointers(&layout, m, n, A, lda, tau);
-}
-template <Scalar T>
-void unmqr(Side side, Op op, Index m, Index n, Index k, const T* A, Index lda, const T* tau, T* C, Index ldc) {
-  detail::unmqr_on_pointers(nullptr, side, op, m, n, k, A, lda, tau, C, ldc);
-}
-template <Scalar T>
-void unmqr(Layout layout, Side side, Op op, Index m, Index n, Index k, const T* A, Index lda, const T* tau, T* C,
-           Index ldc) {
-  detail::unmqr_on_pointers(&layout, side, op, m, n, k, A, lda, tau, C, ldc);
-}
-template <Scalar T>
-void ungqr(Index m, Index n, Index k, T* A, Index lda, const T* tau) {
-  detail::ungqr_on_pointers(nullptr, m, n, k, A, lda, tau);
-}
-template <Scalar T>
-void ungqr(Layout layout, Index m, Index n, Index k, T* A, Index lda, const T* tau) {
-  detail::ungqr_on_pointers(&layout, m, n, k, A, lda, tau);
-}
+DEFINE_ON_POINTERS(void, geqrf, (Scalar T), (Index m, Index n, T* A, Index lda, T* tau), geqrf_on_pointers,
+                   (m, n, A, lda, tau))
+DEFINE_ON_POINTERS(void, unmqr, (Scalar T),
+                   (Side side, Op op, Index m, Index n, Index k, const T* A, Index lda, const T* tau, T* C, Index ldc),
+                   unmqr_on_pointers, (side, op, m, n, k, A, lda, tau, C, ldc))
+DEFINE_ON_POINTERS(void, ungqr, (Scalar T), (Index m, Index n, Index k, T* A, Index lda, const T* tau),
+                   ungqr_on_pointers, (m, n, k, A, lda, tau))
 
-#define INSTANTIATE_QR(letter, T, ...)                                                                 \
-  template void Reflectors::wait<T>(T*) const;                                                         \
-  template Reflectors geqrf<T>(const Matrix<T>&);                                                      \
-  template void geqrf<T>(Index, Index, T*, Index, T*);                                                 \
-  template void geqrf<T>(Layout, Index, Index, T*, Index, T*);                                         \
-  template void unmqr<T>(Side, Op, const Matrix<T>&, const Reflectors&, const Matrix<T>&);             \
-  template void unmqr<T>(Side, Op, Index, Index, Index, const T*, Index, const T*, T*, Index);         \
-  template void unmqr<T>(Layout, Side, Op, Index, Index, Index, const T*, Index, const T*, T*, Index); \
-  template void ungqr<T>(const Matrix<T>&, const Reflectors&);                                         \
-  template void ungqr<T>(Index, Index, Index, T*, Index, const T*);                                    \
-  template void ungqr<T>(Layout, Index, Index, Index, T*, Index, const T*);
+#define INSTANTIATE_QR(letter, T, ...)                                                                         \
+  template void Reflectors::wait<T>(T*) const;                                                                 \
+  template Reflectors geqrf<T>(const Matrix<T>&);                                                              \
+  INSTANTIATE_ON_POINTERS(void, geqrf<T>, Index, Index, T*, Index, T*)                                         \
+  template void unmqr<T>(Side, Op, const Matrix<T>&, const Reflectors&, const Matrix<T>&);                     \
+  INSTANTIATE_ON_POINTERS(void, unmqr<T>, Side, Op, Index, Index, Index, const T*, Index, const T*, T*, Index) \
+  template void ungqr<T>(const Matrix<T>&, const Reflectors&);                                                 \
+  INSTANTIATE_ON_POINTERS(void, ungqr<T>, Index, Index, Index, T*, Index, const T*)
 FOR_SDCZ(INSTANTIATE_QR, )
 
 }  // namespace tessera

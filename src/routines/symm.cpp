@@ -15,13 +15,12 @@
 
 namespace tessera::detail {
 
-namespace {
-
 using blas::Member;
 
 template <Scalar T>
-void submit_symmetric_of(const TileCall<T>& call, bool hermitian) {
+void submit_symmetric(const TileCall<T>& call) {
   using namespace arguments;
+  const bool hermitian = is_hermitian<T>(call.routine);
   const auto at_a = matrix_argument(call.routine, Member::A), at_b = matrix_argument(call.routine, Member::B),
              at_c = matrix_argument(call.routine, Member::C);
   const auto &A = *call.A, &B = *call.B, &C = *call.C;
@@ -61,8 +60,8 @@ void submit_symmetric_of(const TileCall<T>& call, bool hermitian) {
 }
 
 template <Scalar T>
-void compute_symmetric_of(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call,
-                          bool hermitian) {
+void compute_symmetric(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
+  const bool hermitian = is_hermitian<T>(call.routine);
   const auto [side, m, n] = std::tuple(call.side, call.m, call.n);
   const auto [alpha, beta] = Factors<T>(call);
   const bool panels = plan.panels.exist();
@@ -91,17 +90,6 @@ void compute_symmetric_of(const std::shared_ptr<Session>& session, const algorit
     algorithms::submit_sum(*session, plan, c, tile::Part::All, beta, false, add);
   }
   c.wait();
-}
-
-}  // namespace
-
-template <Scalar T>
-void submit_symmetric(const TileCall<T>& call) {
-  submit_symmetric_of(call, is_hermitian<T>(call.routine));
-}
-template <Scalar T>
-void compute_symmetric(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
-  compute_symmetric_of<T>(session, plan, call, is_hermitian<T>(call.routine));
 }
 
 INSTANTIATE_FAMILY(symmetric)

@@ -16,13 +16,12 @@
 
 namespace tessera::detail {
 
-namespace {
-
 using blas::Member;
 
 template <Scalar T>
-void submit_update_of(const TileCall<T>& call, bool hermitian) {
+void submit_update(const TileCall<T>& call) {
   using namespace arguments;
+  const bool hermitian = is_hermitian<T>(call.routine);
   const bool two = call.B != nullptr;
   const auto at_a = matrix_argument(call.routine, Member::A), at_c = matrix_argument(call.routine, Member::C),
              at_b = two ? matrix_argument(call.routine, Member::B) : at_a;
@@ -69,8 +68,8 @@ void submit_update_of(const TileCall<T>& call, bool hermitian) {
 }
 
 template <Scalar T>
-void compute_update_of(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call,
-                       bool hermitian) {
+void compute_update(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
+  const bool hermitian = is_hermitian<T>(call.routine);
   const auto [uplo, op, n, k] = std::tuple(call.uplo, call.op_a, call.n, call.k);
   const auto [alpha, beta] = Factors<T>(call);
   const bool two = call.shape() == blas::Shape::rank_2k;
@@ -90,17 +89,6 @@ void compute_update_of(const std::shared_ptr<Session>& session, const algorithms
   const algorithms::RankUpdate add{alpha, two, hermitian, {a, first.op()}, {b ? *b : a, first.op()}, region.across};
   algorithms::submit_sum(*session, plan, c, region, beta, hermitian, add);
   c.wait();
-}
-
-}  // namespace
-
-template <Scalar T>
-void submit_update(const TileCall<T>& call) {
-  submit_update_of(call, is_hermitian<T>(call.routine));
-}
-template <Scalar T>
-void compute_update(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
-  compute_update_of<T>(session, plan, call, is_hermitian<T>(call.routine));
 }
 
 INSTANTIATE_FAMILY(update)

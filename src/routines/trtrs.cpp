@@ -56,18 +56,12 @@ Index trtrs_on_pointers(const Layout* given, Uplo uplo, Op op, Diag diag, Index 
 
 }  // namespace detail
 
-template <Scalar T>
-Index trtrs(Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
-  return detail::trtrs_on_pointers(nullptr, uplo, op, diag, n, nrhs, A, lda, B, ldb);
-}
-template <Scalar T>
-Index trtrs(Layout layout, Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
-  return detail::trtrs_on_pointers(&layout, uplo, op, diag, n, nrhs, A, lda, B, ldb);
-}
+DEFINE_ON_POINTERS(Index, trtrs, (Scalar T),
+                   (Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb),
+                   trtrs_on_pointers, (uplo, op, diag, n, nrhs, A, lda, B, ldb))
 
-#define INSTANTIATE_TRTRS(letter, T, ...)                                            \
-  template Index trtrs<T>(Uplo, Op, Diag, Index, Index, const T*, Index, T*, Index); \
-  template Index trtrs<T>(Layout, Uplo, Op, Diag, Index, Index, const T*, Index, T*, Index);
+#define INSTANTIATE_TRTRS(letter, T, ...) \
+  INSTANTIATE_ON_POINTERS(Index, trtrs<T>, Uplo, Op, Diag, Index, Index, const T*, Index, T*, Index)
 FOR_SDCZ(INSTANTIATE_TRTRS, )
 
 }  // namespace tessera
