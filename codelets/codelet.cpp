@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "codelet.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 #include "colours.hpp"
@@ -38,7 +39,7 @@ uint32_t footprint(starpu_task* task) {
 void set_cost_function(CostFunction function) { cost_function = function; }
 
 TileOperation::TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda,
-                             starpu_opencl_func_t opencl) {
+                             starpu_opencl_func_t opencl, int host_buffer) {
   model.type = STARPU_PER_WORKER;
   model.symbol = name;
   model.worker_cost_function = cost_in_microseconds;
@@ -57,6 +58,10 @@ TileOperation::TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cud
     codelet.opencl_funcs[0] = opencl;
     codelet.opencl_flags[0] = STARPU_OPENCL_ASYNC;
   }
+  if (host_buffer < 0) return;
+  codelet.specific_nodes = 1;
+  std::ranges::fill(codelet.nodes, STARPU_SPECIFIC_NODE_LOCAL);
+  codelet.nodes[host_buffer] = STARPU_SPECIFIC_NODE_CPU;
 }
 
 }  // namespace tessera::codelets

@@ -34,10 +34,12 @@ struct TileOperation {
   starpu_perfmodel model{};
   starpu_codelet codelet{};
 
-  /// @param name    the name in traces
-  /// @param cuda    is asynchronous on the worker's stream; null if Tessera is built without CUDA
-  /// @param opencl  is asynchronous in the worker's queue; null if not implemented
-  TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda, starpu_opencl_func_t opencl);
+  /// @param name         the name in traces
+  /// @param cuda         is asynchronous on the worker's stream; null if Tessera is built without CUDA
+  /// @param opencl       is asynchronous in the worker's queue; null if not implemented
+  /// @param host_buffer  a buffer that must be in host memory, whichever worker runs the task; -1: none
+  TileOperation(const char* name, starpu_cpu_func_t cpu, starpu_cuda_func_t cuda, starpu_opencl_func_t opencl,
+                int host_buffer = -1);
 };
 
 /// Returns the seconds that an operation takes on a worker. src/machine/machine_rates.cpp sets the function, because it
@@ -138,6 +140,11 @@ struct TriangularArgs {
 };
 starpu_codelet& trmm(char type);
 starpu_codelet& trsm(char type);
+/// The arguments for kernels that apply a triangle, or its inverse, within another operation. Nobody inspects B.
+inline TriangularArgs triangular_args(const Work& work, Side side, Uplo uplo, Diag diag, const Number& alpha,
+                                      bool blocked, Op op = Op::NoTrans) {
+  return {work, side, uplo, op, diag, alpha, blocked, nullptr, true};
+}
 
 /// A step of trsm or trmm in panels. A is n columns of the triangle in full height, B is some columns of the other
 /// matrix in full height, or some of its rows in full width if the triangle is on the right. Below, these are called

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 
 #include "device_solver.hpp"
 #include "kernel.hpp"
@@ -14,26 +13,13 @@ namespace tessera::codelets {
 /// @pre  the worker's solver has started
 template <Scalar T, typename Visit>
 void visit_diagonal(const OnDevice& on, const Tile<const T>& A, Visit visit) {
-  struct Piece {
-    const T* diagonal;
-    int first, count;
-    Visit visit;
-
-    static void run(void* self) {
-      const std::unique_ptr<Piece> piece(static_cast<Piece*>(self));
-      piece->visit(piece->diagonal, piece->first, piece->count);
-    }
-  };
   auto* const diagonal = static_cast<T*>(device::local_solver().diagonal);
   const int all = std::min(A.m, A.n);
   for (int first = 0; first < all; first += device::longest_diagonal) {
     const int count = std::min(device::longest_diagonal, all - first);
     // A kernel copies this, because a cudaMemcpy would queue behind tiles that are being written back.
     check("copy", device::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, diagonal));
-    std::unique_ptr<Piece> piece(new Piece{diagonal, first, count, visit});
-    const auto status = cudaLaunchHostFunc(device::local_stream(), Piece::run, piece.get());
-    check("cudaLaunchHostFunc", status);
-    if (status == cudaSuccess) static_cast<void>(piece.release());  // its host function deletes it
+    then_on_host(device::local_stream(), [=] { visit(diagonal, first, count); });
   }
 }
 

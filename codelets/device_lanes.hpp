@@ -45,6 +45,21 @@ class Lanes {
   void* partition_ = nullptr;  ///< a CUgreenCtx
 };
 
+/// Computes products and a panel at the same time on the two lanes of a worker.
+/// @param panel  a lane of `lanes`
+void side_by_side(Lanes& lanes, Lane& panel, auto compute_products, auto factorize_panel) {
+  lanes.fork();
+  {
+    const UseLane lane(lanes.products());
+    compute_products();
+  }
+  {
+    const UseLane lane(panel);
+    factorize_panel();
+  }
+  lanes.join();
+}
+
 /// Whether the current GPU and its driver can leave multiprocessors free.
 bool can_set_multiprocessors_aside();
 

@@ -61,15 +61,7 @@ void invert_triangle(const OnDevice& on, Uplo uplo, Diag diag, const Tile<T>& A,
   clear(W);
   for (int first = 0; first < W.n; first += device::leaf)
     device::set_unit_diagonal<T>(std::min(device::leaf, W.n - first), element(W, first, first), W.ld);
-  const TriangularArgs args{.work = {},
-                            .side = Side::Left,
-                            .uplo = uplo,
-                            .op = Op::NoTrans,
-                            .diag = diag,
-                            .alpha = T(1),
-                            .blocked = true,
-                            .sum = nullptr,
-                            .spreads = true};
+  const auto args = triangular_args({}, Side::Left, uplo, diag, T(1), true);
   solve<T>(on, args, triangle, W, inverses);
   if (diag == Diag::Unit) check("copy", device::copy<T>(on.handle, A.n, A.data, A.ld + 1, W.data, W.ld + 1));
   copy_triangle<T>(on, uplo, {W.data, W.n, W.n, W.ld}, A);

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <memory>
 #include <string>
 
 #include "codelet.hpp"
@@ -148,18 +147,6 @@ class Inversion {
   device::Lane& lane_ = device::local_lane();
 };
 
-/// A host function in the stream, which decides from the findings how trsm may use the inverses.
-struct Judgement {
-  const Findings* found;
-  Inverses (*judge)(const Findings&);
-  starpu_data_handle_t blocks;
-
-  static void run(void* self) {
-    const std::unique_ptr<Judgement> j(static_cast<Judgement*>(self));
-    set_inverses(j->blocks, j->judge(*j->found));
-  }
-};
-
 #endif
 
 template <Scalar T>
@@ -183,10 +170,8 @@ void invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo,
   set_inverses(blocks, {Inverses::Refused, 0});
   if (!Inversion<T>(A, D, uplo, diag).run()) return;
   const auto& lane = device::local_lane();
-  std::unique_ptr<Judgement> judgement(new Judgement{reinterpret_cast<const Findings*>(lane.taken), judge<T>, blocks});
-  const auto status = cudaLaunchHostFunc(lane.stream, Judgement::run, judgement.get());
-  check("cudaLaunchHostFunc", status);
-  if (status == cudaSuccess) static_cast<void>(judgement.release());  // its host function deletes it
+  const auto* const found = reinterpret_cast<const Findings*>(lane.taken);
+  then_on_host(lane.stream, [=] { set_inverses(blocks, judge<T>(*found)); });
 }
 template <Scalar T>
 Inverses inverted_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tile operations of QR factorization, on panels of full height.
 
-#include "common/of_type.hpp"
 #include "halved_panel.hpp"
 
 namespace tessera::codelets {
@@ -85,17 +84,6 @@ starpu_codelet& larfb(char type) { return codelet_of<Larfb>(type, "larfb"); }
 
 starpu_codelet& ungqr(char type) { return codelet_of<Ungqr>(type, "ungqr"); }
 
-starpu_codelet& clear_rows(char type) {
-  return with_type(
-      type, []<Scalar T>(T) -> auto& {
-        static auto& codelet = []() -> starpu_codelet& {
-          auto& made = codelet_of<ClearRows<T>>("clear_rows");
-          made.specific_nodes = 1;
-          made.nodes[0] = STARPU_SPECIFIC_NODE_LOCAL, made.nodes[1] = STARPU_SPECIFIC_NODE_CPU;
-          return made;
-        }();
-        return codelet;
-      });
-}
+starpu_codelet& clear_rows(char type) { return codelet_of<ClearRows>(type, "clear_rows", 1); }
 
 }  // namespace tessera::codelets

@@ -42,17 +42,12 @@ struct GeqrfBesideUpdates {
       factorize(on, buffers, A);
       return;
     }
-    lanes->fork();
-    {
-      const device::UseLane lane(lanes->products());
-      update(OnDevice{}, buffers, args);
-    }
-    {
-      const device::UseLane lane(lanes->panel(A.m));
-      const SolverOnLane solver;
-      factorize(OnDevice{}, buffers, A);
-    }
-    lanes->join();
+    device::side_by_side(
+        *lanes, lanes->panel(A.m), [&] { update(OnDevice{}, buffers, args); },
+        [&] {
+          const SolverOnLane solver;
+          factorize(OnDevice{}, buffers, A);
+        });
   }
 
   static void factorize(const OnDevice& device, void* buffers[], const Tile<T>& A) {

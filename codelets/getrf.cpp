@@ -90,7 +90,8 @@ struct PanelSolve {
 #ifdef TESSERA_WITH_OPENCL
   static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
     run(on, buffers, args, [&](Uplo uplo, Op op, Diag diag, int n, int nrhs, const T* A, int lda, T* B, int ldb) {
-      solve<T>(on, solve_args<T>(args.work, uplo, op, diag, false), {A, n, n, lda}, {B, n, nrhs, ldb});
+      solve<T>(on, triangular_args(args.work, Side::Left, uplo, diag, T(1), false, op), {A, n, n, lda},
+               {B, n, nrhs, ldb});
     });
   }
 #endif

@@ -29,16 +29,9 @@ struct GetrfBesideUpdates {
       Getrf<T>::run(on, buffers, args.panel);
       return;
     }
-    lanes->fork();
-    {
-      const device::UseLane lane(lanes->products());
-      update(OnDevice{}, buffers, args);
-    }
-    {
-      const device::UseLane lane(*panel);
-      Getrf<T>::run(OnDevice{}, buffers, args.panel);
-    }
-    lanes->join();
+    device::side_by_side(
+        *lanes, *panel, [&] { update(OnDevice{}, buffers, args); },
+        [&] { Getrf<T>::run(OnDevice{}, buffers, args.panel); });
   }
 
   /// Computes the updates, passing to each its buffers in the order of PanelUpdate.

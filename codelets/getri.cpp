@@ -2,7 +2,6 @@
 // The tile operations that invert a matrix from the panels of its LU factorization.
 #include <algorithm>
 
-#include "common/of_type.hpp"
 #include "device_triangle.hpp"
 #include "host_lapack.hpp"
 #include "kernel.hpp"
@@ -47,15 +46,7 @@ struct PanelMultiply {
 #ifdef TESSERA_WITH_CUDA
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     run(on, buffers, args, [&](const Tile<const T>& A, const Tile<T>& B) {
-      const TriangularArgs triangular{.work = args.work,
-                                      .side = Side::Left,
-                                      .uplo = Uplo::Upper,
-                                      .op = Op::NoTrans,
-                                      .diag = Diag::NonUnit,
-                                      .alpha = T(1),
-                                      .blocked = true,
-                                      .sum = nullptr,
-                                      .spreads = true};
+      const auto triangular = triangular_args(args.work, Side::Left, Uplo::Upper, Diag::NonUnit, T(1), true);
       TriangularBlocks<T>(triangular, A, B).multiply_copies();
     });
   }
@@ -86,15 +77,7 @@ struct PanelInvert {
       const auto D = tile<T>(buffers[2]);
       inverses = {{D.data, D.m, D.n, D.ld}, inverted_diagonal_blocks<T>(square, D, Uplo::Upper, Diag::NonUnit)};
     }
-    const TriangularArgs triangular{.work = args.work,
-                                    .side = Side::Right,
-                                    .uplo = Uplo::Upper,
-                                    .op = Op::NoTrans,
-                                    .diag = Diag::NonUnit,
-                                    .alpha = T(-1),
-                                    .blocked = args.blocked,
-                                    .sum = nullptr,
-                                    .spreads = true};
+    const auto triangular = triangular_args(args.work, Side::Right, Uplo::Upper, Diag::NonUnit, T(-1), args.blocked);
     solve<T>(on, triangular, square, A.above, inverses);
     invert_triangle<T>(on, Uplo::Upper, Diag::NonUnit, A.square, tile<T>(buffers[1]), inverses);
   }
@@ -165,18 +148,6 @@ starpu_codelet& panel_invert(char type) { return codelet_of<PanelInvert>(type, "
 starpu_codelet& split_panel(char type) { return codelet_of<SplitPanel>(type, "split_panel"); }
 
 /// The pivots must be in host memory, because the thread that drives the GPU submits an operation for each exchange.
-starpu_codelet& swap_columns(char type) {
-  return with_type(
-      type, []<Scalar T>(T) -> auto& {
-        static auto& codelet = []() -> starpu_codelet& {
-          auto& made = codelet_of<SwapColumns<T>>("swap_columns");
-          made.specific_nodes = 1;
-          std::ranges::fill(made.nodes, STARPU_SPECIFIC_NODE_LOCAL);
-          made.nodes[0] = STARPU_SPECIFIC_NODE_CPU;
-          return made;
-        }();
-        return codelet;
-      });
-}
+starpu_codelet& swap_columns(char type) { return codelet_of<SwapColumns>(type, "swap_columns", 0); }
 
 }  // namespace tessera::codelets

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <limits>
 
-#include "common/of_type.hpp"
 #include "kernel.hpp"
 
 namespace tessera::codelets {
@@ -92,22 +91,8 @@ struct Growth {
 #endif
 };
 
-template <Scalar T>
-starpu_codelet& make_growth() {
-  auto& codelet = codelet_of<Growth<T>>("growth");
-  codelet.specific_nodes = 1;
-  codelet.nodes[0] = STARPU_SPECIFIC_NODE_LOCAL, codelet.nodes[1] = STARPU_SPECIFIC_NODE_CPU;
-  return codelet;
-}
-
 }  // namespace
 
-starpu_codelet& growth(char type) {
-  return with_type(
-      type, []<Scalar T>(T) -> auto& {
-        static auto& codelet = make_growth<T>();
-        return codelet;
-      });
-}
+starpu_codelet& growth(char type) { return codelet_of<Growth>(type, "growth", 1); }
 
 }  // namespace tessera::codelets

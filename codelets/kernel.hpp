@@ -3,7 +3,9 @@
 
 #include <starpu.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "codelet.hpp"
 #include "common/failure.hpp"
@@ -51,6 +53,16 @@ inline void check(const char* operation, cudaError_t status) {
   if (status == cudaSuccess) return;
   report_failure(std::string(operation) + " on a GPU: " + cudaGetErrorString(status));
   cudaGetLastError();  // otherwise the next check of cuBLAS or StarPU would report it
+}
+
+/// Calls `function` on the host once the GPU has done what was submitted to the stream before.
+template <typename Function>
+void then_on_host(cudaStream_t stream, Function function) {
+  auto owned = std::make_unique<Function>(std::move(function));
+  const auto run = [](void* it) { (*std::unique_ptr<Function>(static_cast<Function*>(it)))(); };
+  const auto status = cudaLaunchHostFunc(stream, run, owned.get());
+  check("cudaLaunchHostFunc", status);
+  if (status == cudaSuccess) static_cast<void>(owned.release());  // `run` deletes it
 }
 
 /// The BLAS of a CUDA worker. Its operations are asynchronous on the worker's stream.
@@ -138,21 +150,27 @@ constexpr starpu_opencl_func_t opencl_function() {
 #endif
 
 /// Makes the codelet of a kernel.
-/// @param name  the name in traces
+/// @param name         the name in traces
+/// @param host_buffer  see TileOperation
 template <typename Kernel>
-starpu_codelet& codelet_of(const char* name) {
-  static TileOperation operation(name, on_cpu<Kernel>, on_gpu<Kernel>, opencl_function<Kernel>());
+starpu_codelet& codelet_of(const char* name, int host_buffer = -1) {
+  static TileOperation operation(name, on_cpu<Kernel>, on_gpu<Kernel>, opencl_function<Kernel>(), host_buffer);
   return operation.codelet;
 }
 /// The codelet of a kernel for elements of a type, which is s, d, c or z.
 template <template <Scalar T> typename Kernel>
-starpu_codelet& codelet_of(char type, const char* name) {
-  return with_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T>>(name); });
+starpu_codelet& codelet_of(char type, const char* name, int host_buffer = -1) {
+  return with_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T>>(name, host_buffer); });
 }
-/// The codelet of a kernel that exists only for the types c and z.
-template <template <Scalar T> typename Kernel>
-starpu_codelet& codelet_of_complex(char type, const char* name) {
-  return with_complex_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T>>(name); });
+/// The codelet of a kernel with two variants.
+template <template <Scalar T, bool> typename Kernel, bool variant>
+starpu_codelet& codelet_of(char type, const char* name) {
+  return with_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T, variant>>(name); });
+}
+/// The codelet of the Hermitian variant of a kernel, which exists only for the types c and z.
+template <template <Scalar T, bool hermitian> typename Kernel>
+starpu_codelet& codelet_of_hermitian(char type, const char* name) {
+  return with_complex_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T, true>>(name); });
 }
 
 /// The codelet of a kernel that runs only on GPUs.

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <utility>
 #include <vector>
 
@@ -33,20 +32,6 @@ void exchange_rows(const TileStack<T>& B, int first, const int* pivots, int coun
       const int k = step > 0 ? i : count - 1 - i;
       std::swap(B.at(first + k, j), B.at(first + pivots[k] - 1, j));
     }
-}
-
-/// The arguments of the kernels for trsm that compute B ← op(A)⁻¹ B.
-template <Scalar T>
-TriangularArgs solve_args(const Work& work, Uplo uplo, Op op, Diag diag, bool blocked) {
-  return {.work = work,
-          .side = Side::Left,
-          .uplo = uplo,
-          .op = op,
-          .diag = diag,
-          .alpha = T(1),
-          .blocked = blocked,
-          .sum = nullptr,
-          .spreads = true};
 }
 
 #ifdef TESSERA_WITH_CUDA
@@ -99,18 +84,6 @@ struct Getrf {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  /// A host function in the stream, which reads the solver's info.
-  struct Report {
-    const int* info;
-    Index place;
-    InfoValue* value;
-
-    static void run(void* self) {
-      const std::unique_ptr<Report> r(static_cast<Report*>(self));
-      if (*r->info > 0) r->value->report(r->place + *r->info);
-    }
-  };
-
   static void run(const OnDevice& /*on*/, void* buffers[], const Args& args) {
     const TileStack<T> A(buffers, args.tiles);
     if (args.blocked) set_inverses(handle_of(args.tiles + 1), {Inverses::Refused, 0});
@@ -132,10 +105,9 @@ struct Getrf {
     factorization.run(panel.data, workspace + gathered);
     if (args.tiles > 1)
       for_each_part(A, args.first, panel, [](const Tile<T>& part, const Tile<T>& copy) { copy_tile(copy, part); });
-    std::unique_ptr<Report> report(new Report{solver.info, args.place, args.value});
-    const auto status = cudaLaunchHostFunc(device::local_stream(), Report::run, report.get());
-    check("cudaLaunchHostFunc", status);
-    if (status == cudaSuccess) static_cast<void>(report.release());  // its host function deletes it
+    then_on_host(device::local_stream(), [info = solver.info, place = args.place, value = args.value] {
+      if (*info > 0) value->report(place + *info);
+    });
     if (!args.blocked) return;
     const int order = std::min(m, A.n());
     const auto L =
@@ -222,7 +194,7 @@ struct PanelUpdate {
   /// B ← L⁻¹ B
   static void solve(const OnDevice& on, void* buffers[], const Args& args, const Inverses& inverses,
                     const Tile<const T>& L, const Tile<T>& B) {
-    const auto triangle = solve_args<T>(args.work, Uplo::Lower, Op::NoTrans, Diag::Unit, args.blocked);
+    const auto triangle = triangular_args(args.work, Side::Left, Uplo::Lower, Diag::Unit, T(1), args.blocked);
     if (args.blocked &&
         TriangularBlocks<T>(triangle, L, B).solve_by(tile<const T>(buffers[2 * args.tiles + 1]), inverses))
       return;
@@ -236,7 +208,7 @@ struct PanelUpdate {
     const Panels p(buffers, args);
     on.move_rows(p.B, p.first, p.pivots, p.order, false);
     const auto L = p.L();
-    codelets::solve<T>(on, solve_args<T>(args.work, Uplo::Lower, Op::NoTrans, Diag::Unit, false),
+    codelets::solve<T>(on, triangular_args(args.work, Side::Left, Uplo::Lower, Diag::Unit, T(1), false),
                        {L.data, p.order, p.order, L.ld}, p.U());
     subtract(on, p);
   }

@@ -43,23 +43,14 @@ struct SymmPanel {
   }
 };
 
-template <Scalar T>
-using PlainSymm = Symm<T, false>;
-template <Scalar T>
-using Hemm = Symm<T, true>;
-template <Scalar T>
-using PlainSymmPanel = SymmPanel<T, false>;
-template <Scalar T>
-using HemmPanel = SymmPanel<T, true>;
-
 }  // namespace
 
-starpu_codelet& symm(char type) { return codelet_of<PlainSymm>(type, "symm"); }
+starpu_codelet& symm(char type) { return codelet_of<Symm, false>(type, "symm"); }
 
-starpu_codelet& hemm(char type) { return codelet_of_complex<Hemm>(type, "hemm"); }
+starpu_codelet& hemm(char type) { return codelet_of_hermitian<Symm>(type, "hemm"); }
 
-starpu_codelet& symm_panel(char type) { return codelet_of<PlainSymmPanel>(type, "symm_panel"); }
+starpu_codelet& symm_panel(char type) { return codelet_of<SymmPanel, false>(type, "symm_panel"); }
 
-starpu_codelet& hemm_panel(char type) { return codelet_of_complex<HemmPanel>(type, "hemm_panel"); }
+starpu_codelet& hemm_panel(char type) { return codelet_of_hermitian<SymmPanel>(type, "hemm_panel"); }
 
 }  // namespace tessera::codelets

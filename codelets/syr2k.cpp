@@ -31,15 +31,10 @@ struct Syr2k {
   }
 };
 
-template <Scalar T>
-using PlainSyr2k = Syr2k<T, false>;
-template <Scalar T>
-using Her2k = Syr2k<T, true>;
-
 }  // namespace
 
-starpu_codelet& syr2k(char type) { return codelet_of<PlainSyr2k>(type, "syr2k"); }
+starpu_codelet& syr2k(char type) { return codelet_of<Syr2k, false>(type, "syr2k"); }
 
-starpu_codelet& her2k(char type) { return codelet_of_complex<Her2k>(type, "her2k"); }
+starpu_codelet& her2k(char type) { return codelet_of_hermitian<Syr2k>(type, "her2k"); }
 
 }  // namespace tessera::codelets

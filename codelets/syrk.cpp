@@ -27,15 +27,10 @@ struct Syrk {
   }
 };
 
-template <Scalar T>
-using PlainSyrk = Syrk<T, false>;
-template <Scalar T>
-using Herk = Syrk<T, true>;
-
 }  // namespace
 
-starpu_codelet& syrk(char type) { return codelet_of<PlainSyrk>(type, "syrk"); }
+starpu_codelet& syrk(char type) { return codelet_of<Syrk, false>(type, "syrk"); }
 
-starpu_codelet& herk(char type) { return codelet_of_complex<Herk>(type, "herk"); }
+starpu_codelet& herk(char type) { return codelet_of_hermitian<Syrk>(type, "herk"); }
 
 }  // namespace tessera::codelets

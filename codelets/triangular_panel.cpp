@@ -113,15 +113,10 @@ struct TriangularPanel {
   }
 };
 
-template <Scalar T>
-using TrmmPanel = TriangularPanel<T, false>;
-template <Scalar T>
-using TrsmPanel = TriangularPanel<T, true>;
-
 }  // namespace
 
-starpu_codelet& trmm_panel(char type) { return codelet_of<TrmmPanel>(type, "trmm_panel"); }
+starpu_codelet& trmm_panel(char type) { return codelet_of<TriangularPanel, false>(type, "trmm_panel"); }
 
-starpu_codelet& trsm_panel(char type) { return codelet_of<TrsmPanel>(type, "trsm_panel"); }
+starpu_codelet& trsm_panel(char type) { return codelet_of<TriangularPanel, true>(type, "trsm_panel"); }
 
 }  // namespace tessera::codelets

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// trmm, and trsm, which applies the inverse.
 #include "kernel.hpp"
 #include "opencl_triangle.hpp"
 #include "triangular_blocks.hpp"
@@ -7,15 +8,16 @@ namespace tessera::codelets {
 
 namespace {
 
-template <Scalar T>
-struct Trsm {
+template <Scalar T, bool inverse>
+struct Triangular {
   using Args = TriangularArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto& [work, side, uplo, op, diag, alpha, blocked, sum, spreads] = args;
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);
-    host::trsm<T>(side, uplo, op, diag, B.m, B.n, T(alpha), A.data, A.ld, B.data, B.ld);
+    const auto operation = inverse ? host::trsm<T> : host::trmm<T>;
+    operation(side, uplo, op, diag, B.m, B.n, T(alpha), A.data, A.ld, B.data, B.ld);
     sum_slots::give_back(sum);
   }
 
@@ -23,20 +25,27 @@ struct Trsm {
   static void run(const OnDevice& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);
-    if (args.blocked) solve_on_device(args, A, B, starpu_task_get_current()->handles[2], tile<const T>(buffers[2]));
+    if constexpr (!inverse) multiply_on_device(args, A, B);
+    else if (args.blocked)
+      solve_on_device(args, A, B, starpu_task_get_current()->handles[2], tile<const T>(buffers[2]));
     else solve_on_device(args, A, B, nullptr, {});
   }
 #endif
 
 #ifdef TESSERA_WITH_OPENCL
   static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
-    solve(on, args, tile<const T>(buffers[0]), tile<T>(buffers[1]));
+    const auto A = tile<const T>(buffers[0]);
+    const auto B = tile<T>(buffers[1]);
+    if constexpr (inverse) solve(on, args, A, B);
+    else multiply(on, args, A, B);
   }
 #endif
 };
 
 }  // namespace
 
-starpu_codelet& trsm(char type) { return codelet_of<Trsm>(type, "trsm"); }
+starpu_codelet& trmm(char type) { return codelet_of<Triangular, false>(type, "trmm"); }
+
+starpu_codelet& trsm(char type) { return codelet_of<Triangular, true>(type, "trsm"); }
 
 }  // namespace tessera::codelets
