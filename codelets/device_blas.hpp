@@ -148,15 +148,9 @@ cublasStatus_t sum_of_magnitudes(cublasHandle_t handle, int n, const T* x, Real<
   return call(of_type<T>(cublasSasum, cublasDasum, cublasScasum, cublasDzasum), handle, n, x, 1, sum);
 }
 
-/// y ← n elements of x, `step` apart. A kernel, so y may be in pinned memory.
+/// y ← n elements of x, `step` apart; in y, they are `y_step` apart. A kernel, so y may be in pinned memory.
 template <Scalar T>
-cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y) {
-  return call(of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy), handle, n, x, step, y, 1);
-}
-
-/// y ← n elements of x, `step` apart; in y, they are `y_step` apart.
-template <Scalar T>
-cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y, int y_step) {
+cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y, int y_step = 1) {
   return call(of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy), handle, n, x, step, y, y_step);
 }
 

@@ -105,10 +105,6 @@ cudaError_t invert_triangles(cudaStream_t stream, bool lower, bool unit, int n, 
 }
 
 #define INSTANTIATE(T) template cudaError_t invert_triangles<T>(cudaStream_t, bool, bool, int, const T*, int, T*, int);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(std::complex<float>)
-INSTANTIATE(std::complex<double>)
-#undef INSTANTIATE
+FOR_EACH_TYPE(INSTANTIATE)
 
 }  // namespace tessera::device

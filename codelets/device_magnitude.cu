@@ -10,7 +10,7 @@ namespace tessera::device {
 
 namespace {
 
-constexpr int threads = 256, most_blocks = 1024;
+constexpr int threads = column_threads;
 
 /// *result ← max(*result, x of all threads of the block). The bits of nonnegative doubles have the same order as their
 /// values.
@@ -92,8 +92,6 @@ __global__ void write_pointers_kernel(PointerArrays of, int arrays, int count, c
   }
 }
 
-int blocks_of_columns(int n) { return n < most_blocks ? n : most_blocks; }
-
 }  // namespace
 
 template <typename T>
@@ -146,10 +144,6 @@ cudaError_t write_pointers(cudaStream_t stream, const PointerArrays& of, int arr
   template cudaError_t add_magnitudes_of_triangle<T>(cudaStream_t, bool, bool, int, int, int, const T*, int, double*, \
                                                      double*);                                                        \
   template cudaError_t first_not_finite<T>(cudaStream_t, bool, int, const T*, int, int*);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(std::complex<float>)
-INSTANTIATE(std::complex<double>)
-#undef INSTANTIATE
+FOR_EACH_TYPE(INSTANTIATE)
 
 }  // namespace tessera::device

@@ -108,9 +108,16 @@ struct RealOf<Complex<R>> {
   using Type = R;
 };
 
+/// Kernels with a thread block for each column start at most `most_column_blocks`, of `column_threads`.
+constexpr int column_threads = 256, most_column_blocks = 1024;
+inline int blocks_of_columns(int n) { return n < most_column_blocks ? n : most_column_blocks; }
+
 /// The number of blocks that provide a thread for each of m rows.
 inline int blocks_for(int m, int threads) { return (m + threads - 1) / threads; }
 
 }  // namespace
 
 }  // namespace tessera::device
+
+// Applies a macro to each type.
+#define FOR_EACH_TYPE(macro) macro(float) macro(double) macro(std::complex<float>) macro(std::complex<double>)

@@ -395,10 +395,6 @@ cudaError_t factorize_leaf(cudaStream_t stream, const Leaf<T>& leaf, LeafExchang
 #define INSTANTIATE(T)                  \
   template int leaf_width<T>(int, int); \
   template cudaError_t factorize_leaf<T>(cudaStream_t, const Leaf<T>&, LeafExchange*, std::uint32_t, int);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(std::complex<float>)
-INSTANTIATE(std::complex<double>)
-#undef INSTANTIATE
+FOR_EACH_TYPE(INSTANTIATE)
 
 }  // namespace tessera::device

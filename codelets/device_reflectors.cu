@@ -11,7 +11,7 @@ namespace tessera::device {
 
 namespace {
 
-constexpr int threads = 256, most_blocks = 1024;
+constexpr int threads = column_threads;
 
 /// Each thread block computes one column at a time.
 template <typename N>
@@ -111,8 +111,6 @@ __global__ void __launch_bounds__(threads) set_upper_kernel(int n, const N* sign
       A[i + static_cast<std::ptrdiff_t>(j) * lda] = product(signs[i], R[i + static_cast<std::ptrdiff_t>(j) * ldr]);
 }
 
-int blocks_of_columns(int n) { return n < most_blocks ? n : most_blocks; }
-
 }  // namespace
 
 template <typename T>
@@ -173,10 +171,6 @@ cudaError_t set_upper(cudaStream_t stream, int n, const T* signs, const T* R, in
   template cudaError_t factorize_leaf_with_signs<T>(cudaStream_t, int, T*, int, T*);                \
   template cudaError_t copy_upper<T>(cudaStream_t, int, const T*, int, const T*, T*, int);          \
   template cudaError_t set_upper<T>(cudaStream_t, int, const T*, const T*, int, T*, int);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(std::complex<float>)
-INSTANTIATE(std::complex<double>)
-#undef INSTANTIATE
+FOR_EACH_TYPE(INSTANTIATE)
 
 }  // namespace tessera::device

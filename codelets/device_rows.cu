@@ -10,11 +10,9 @@ namespace tessera::device {
 
 namespace {
 
-constexpr int move_threads = 256;
-
 /// A thread block moves the rows of one column at a time, in shared memory.
 template <typename N>
-__global__ void __launch_bounds__(move_threads)
+__global__ void __launch_bounds__(column_threads)
     move_rows_kernel(TileColumn<N> A, int first, int n, const int* count, const int* destination, const int* source) {
   extern __shared__ __align__(16) unsigned char memory[];
   N* const moved = reinterpret_cast<N*>(memory);
@@ -24,9 +22,9 @@ __global__ void __launch_bounds__(move_threads)
       const int place = first + row, tile = place / A.tile_m;
       return A.data[tile][place - tile * A.tile_m + static_cast<std::ptrdiff_t>(column) * A.ld[tile]];
     };
-    for (int i = threadIdx.x; i < moves; i += move_threads) moved[i] = at(source[i]);
+    for (int i = threadIdx.x; i < moves; i += column_threads) moved[i] = at(source[i]);
     __syncthreads();
-    for (int i = threadIdx.x; i < moves; i += move_threads) at(destination[i]) = moved[i];
+    for (int i = threadIdx.x; i < moves; i += column_threads) at(destination[i]) = moved[i];
     __syncthreads();
   }
 }
@@ -45,8 +43,6 @@ __global__ void collect_moves_kernel(int* origin, int m, int* count, int* destin
   origin[row] = row;
 }
 
-constexpr int row_threads = 256;
-
 }  // namespace
 
 template <typename T>
@@ -57,30 +53,26 @@ cudaError_t move_rows(cudaStream_t stream, const TileColumn<T>& A, int first, in
   for (int i = 0; i < TileColumn<T>::most_tiles; i++)
     tiles.data[i] = reinterpret_cast<N*>(A.data[i]), tiles.ld[i] = A.ld[i];
   tiles.tile_m = A.tile_m;
-  constexpr int most_blocks_for_moves = 1024;
-  const int blocks = n < most_blocks_for_moves ? n : most_blocks_for_moves;
-  move_rows_kernel<N><<<blocks, move_threads, static_cast<std::size_t>(moves.capacity) * sizeof(N), stream>>>(
-      tiles, first, n, moves.count, backwards ? moves.source : moves.destination,
-      backwards ? moves.destination : moves.source);
+  move_rows_kernel<N>
+      <<<blocks_of_columns(n), column_threads, static_cast<std::size_t>(moves.capacity) * sizeof(N), stream>>>(
+          tiles, first, n, moves.count, backwards ? moves.source : moves.destination,
+          backwards ? moves.destination : moves.source);
   return cudaGetLastError();
 }
 
 cudaError_t set_origins(cudaStream_t stream, int* origin, int m) {
-  set_origins_kernel<<<blocks_for(m, row_threads), row_threads, 0, stream>>>(origin, m);
+  set_origins_kernel<<<blocks_for(m, column_threads), column_threads, 0, stream>>>(origin, m);
   return cudaGetLastError();
 }
 
 cudaError_t collect_moves(cudaStream_t stream, int* origin, int m, int* count, int* destination, int* source) {
-  collect_moves_kernel<<<blocks_for(m, row_threads), row_threads, 0, stream>>>(origin, m, count, destination, source);
+  collect_moves_kernel<<<blocks_for(m, column_threads), column_threads, 0, stream>>>(origin, m, count, destination,
+                                                                                     source);
   return cudaGetLastError();
 }
 
 #define INSTANTIATE(T) \
   template cudaError_t move_rows<T>(cudaStream_t, const TileColumn<T>&, int, int, const RowMoves&, bool);
-INSTANTIATE(float)
-INSTANTIATE(double)
-INSTANTIATE(std::complex<float>)
-INSTANTIATE(std::complex<double>)
-#undef INSTANTIATE
+FOR_EACH_TYPE(INSTANTIATE)
 
 }  // namespace tessera::device

@@ -41,21 +41,28 @@ std::uint32_t next_epoch(Solver& solver);
 /// Stops the solvers of all CUDA workers.
 void destroy_solvers();
 
-/// The number of workspace elements that `potrf` needs.
-template <Scalar T>
-cusolverStatus_t potrf_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
-  return call(of_type<T>(cusolverDnSpotrf_bufferSize, cusolverDnDpotrf_bufferSize, cusolverDnCpotrf_bufferSize,
-                         cusolverDnZpotrf_bufferSize),
-              handle, uplo, n, A, lda, elements);
-}
+// A function of a triangle of A, and the number of workspace elements that it needs.
+#define DEFINE_ON_TRIANGLE(name)                                                                                      \
+  template <Scalar T>                                                                                                 \
+  cusolverStatus_t name##_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {      \
+    return call(of_type<T>(cusolverDnS##name##_bufferSize, cusolverDnD##name##_bufferSize,                            \
+                           cusolverDnC##name##_bufferSize, cusolverDnZ##name##_bufferSize),                           \
+                handle, uplo, n, A, lda, elements);                                                                   \
+  }                                                                                                                   \
+  template <Scalar T>                                                                                                 \
+  cusolverStatus_t name(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,       \
+                        int* info) {                                                                                  \
+    return call(of_type<T>(cusolverDnS##name, cusolverDnD##name, cusolverDnC##name, cusolverDnZ##name), handle, uplo, \
+                n, A, lda, workspace, elements, info);                                                                \
+  }
 
 /// A triangle of A ← its Cholesky factor. *info ← 0, or the order of the first leading minor that is not positive.
-template <Scalar T>
-cusolverStatus_t potrf(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,
-                       int* info) {
-  return call(of_type<T>(cusolverDnSpotrf, cusolverDnDpotrf, cusolverDnCpotrf, cusolverDnZpotrf), handle, uplo, n, A,
-              lda, workspace, elements, info);
-}
+DEFINE_ON_TRIANGLE(potrf)
+/// A triangle L or U of A ← the same triangle of Lᴴ L (Lower) or U Uᴴ (Upper).
+DEFINE_ON_TRIANGLE(lauum)
+/// A triangle of A ← the inverse of the matrix whose factor `potrf` has computed.
+DEFINE_ON_TRIANGLE(potri)
+#undef DEFINE_ON_TRIANGLE
 
 /// The number of workspace elements that `getrf` needs.
 template <Scalar T>
@@ -120,38 +127,6 @@ cusolverStatus_t trtri(cusolverDnHandle_t handle, Uplo uplo, Diag diag, int n, T
   return cusolverDnXtrtri(handle, cublas(uplo), cublas(diag), n,
                           of_type<T>(CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F), A, lda, on_device, device_bytes,
                           on_host, host_bytes, info);
-}
-
-/// The number of workspace elements that `lauum` needs.
-template <Scalar T>
-cusolverStatus_t lauum_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
-  return call(of_type<T>(cusolverDnSlauum_bufferSize, cusolverDnDlauum_bufferSize, cusolverDnClauum_bufferSize,
-                         cusolverDnZlauum_bufferSize),
-              handle, uplo, n, A, lda, elements);
-}
-
-/// A triangle L or U of A ← the same triangle of Lᴴ L (Lower) or U Uᴴ (Upper).
-template <Scalar T>
-cusolverStatus_t lauum(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,
-                       int* info) {
-  return call(of_type<T>(cusolverDnSlauum, cusolverDnDlauum, cusolverDnClauum, cusolverDnZlauum), handle, uplo, n, A,
-              lda, workspace, elements, info);
-}
-
-/// The number of workspace elements that `potri` needs.
-template <Scalar T>
-cusolverStatus_t potri_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {
-  return call(of_type<T>(cusolverDnSpotri_bufferSize, cusolverDnDpotri_bufferSize, cusolverDnCpotri_bufferSize,
-                         cusolverDnZpotri_bufferSize),
-              handle, uplo, n, A, lda, elements);
-}
-
-/// A triangle of A ← the inverse of the matrix whose factor `potrf` has computed.
-template <Scalar T>
-cusolverStatus_t potri(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,
-                       int* info) {
-  return call(of_type<T>(cusolverDnSpotri, cusolverDnDpotri, cusolverDnCpotri, cusolverDnZpotri), handle, uplo, n, A,
-              lda, workspace, elements, info);
 }
 
 }  // namespace tessera::device

@@ -28,9 +28,10 @@ struct Findings {
 constexpr int findings = sizeof(Findings) / sizeof(double);
 static_assert(findings <= device::Lane::most_values);
 
-/// Decides from the findings how trsm may use the inverses.
+/// Decides from the Findings, which a lane has `taken`, how trsm may use the inverses.
 template <Scalar T>
-Inverses judge(const Findings& found) {
+Inverses judge(const double* taken) {
+  const auto& found = *reinterpret_cast<const Findings*>(taken);
   const double must_be_finite[] = {found.blocks, found.rest, found.inverses[0]};
   if (!std::ranges::all_of(must_be_finite, [](double x) { return std::isfinite(x); })) return {Inverses::NotFinite, 0};
   const auto growth = [&](int i) { return found.blocks * found.inverses[i]; };
@@ -170,15 +171,14 @@ void invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo,
   set_inverses(blocks, {Inverses::Refused, 0});
   if (!Inversion<T>(A, D, uplo, diag).run()) return;
   const auto& lane = device::local_lane();
-  const auto* const found = reinterpret_cast<const Findings*>(lane.taken);
-  then_on_host(lane.stream, [=] { set_inverses(blocks, judge<T>(*found)); });
+  then_on_host(lane.stream, [blocks, taken = lane.taken] { set_inverses(blocks, judge<T>(taken)); });
 }
 template <Scalar T>
 Inverses inverted_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   if (!Inversion<T>(A, D, uplo, diag).run()) return {Inverses::Refused, 0};
   const auto& lane = device::local_lane();
   check("diagonal_blocks", cudaStreamSynchronize(lane.stream));
-  return judge<T>(*reinterpret_cast<const Findings*>(lane.taken));
+  return judge<T>(lane.taken);
 }
 #define INSTANTIATE_INVERSION(T)                                                                                   \
   template void invert_diagonal_blocks<T>(const Tile<const T>&, const Tile<T>&, Uplo, Diag, starpu_data_handle_t); \

@@ -84,37 +84,36 @@ struct OnOpenCl {
   template <Scalar T>
   void symm(Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
             int ldc) const {
-    check("symm",
-          opencl::symm<T>(worker.queue, side, uplo, m, n, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
+    call("symm", clblast::Symm<T>, side, uplo, m, n, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc));
   }
   template <ComplexScalar T>
   void hemm(Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
             int ldc) const {
-    check("hemm",
-          opencl::hemm<T>(worker.queue, side, uplo, m, n, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
+    call("hemm", clblast::Hemm<T>, side, uplo, m, n, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc));
   }
   template <Scalar T>
   void syrk(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, T beta, T* C, int ldc) const {
-    check("syrk", opencl::syrk<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), beta, place(C, ldc)));
+    call("syrk", clblast::Syrk<T>, uplo, opencl::clblast_of<T>(op), n, k, alpha, place(A, lda), beta, place(C, ldc));
   }
   template <ComplexScalar T>
   void herk(Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda, Real<T> beta, T* C, int ldc) const {
     if (beta != 0) clear_imaginary_diagonal(n, C, ldc);  // CLBlast would read the imaginary part
-    check("herk", opencl::herk<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), beta, place(C, ldc)));
+    call("herk", clblast::Herk<Real<T>>, uplo, opencl::clblast_of<T>(op), n, k, alpha, place(A, lda), beta,
+         place(C, ldc));
     clear_imaginary_diagonal(n, C, ldc);  // rounding leaves an imaginary part
   }
   template <Scalar T>
   void syr2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
              int ldc) const {
-    check("syr2k",
-          opencl::syr2k<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
+    call("syr2k", clblast::Syr2k<T>, uplo, opencl::clblast_of<T>(op), n, k, alpha, place(A, lda), place(B, ldb), beta,
+         place(C, ldc));
   }
   template <ComplexScalar T>
   void her2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, Real<T> beta, T* C,
              int ldc) const {
     if (beta != 0) clear_imaginary_diagonal(n, C, ldc);  // CLBlast would read it
-    check("her2k",
-          opencl::her2k<T>(worker.queue, uplo, op, n, k, alpha, place(A, lda), place(B, ldb), beta, place(C, ldc)));
+    call("her2k", clblast::Her2k<T, Real<T>>, uplo, opencl::clblast_of<T>(op), n, k, alpha, place(A, lda),
+         place(B, ldb), beta, place(C, ldc));
     clear_imaginary_diagonal(n, C, ldc);
   }
   /// B ← α op(A) B or α B op(A), or with the inverse of A, for a triangle of order at most opencl::largest_triangle
@@ -158,6 +157,9 @@ struct OnOpenCl {
   opencl::Place square() const { return {worker.square.get(), 0, opencl::leaf}; }
 
  private:
+  void call(const char* name, auto function, const auto&... x) const {
+    check(name, opencl::call(function, worker.queue, x...));
+  }
   template <Scalar T>
   const opencl::Kernels<T>& kernels() const {
     return std::get<opencl::Kernels<T>>(worker.kernels);

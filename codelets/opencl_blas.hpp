@@ -4,19 +4,16 @@
 #include <clblast.h>
 
 #include <cstddef>
+#include <tuple>
 
 #include <tessera/types.hpp>
 
-/// Overloads of CLBlast's functions for the four types, column-major. Each enqueues kernels and returns. No other file
-/// calls CLBlast.
+/// Calls of CLBlast's functions, column-major. Each enqueues kernels and returns.
 namespace tessera::opencl {
 
 inline clblast::Side clblast_of(Side side) { return side == Side::Left ? clblast::Side::kLeft : clblast::Side::kRight; }
 inline clblast::Triangle clblast_of(Uplo uplo) {
   return uplo == Uplo::Lower ? clblast::Triangle::kLower : clblast::Triangle::kUpper;
-}
-inline clblast::Diagonal clblast_of(Diag diag) {
-  return diag == Diag::Unit ? clblast::Diagonal::kUnit : clblast::Diagonal::kNonUnit;
 }
 /// An operation as CLBlast's constant. CLBlast refuses the conjugate transpose of a real matrix, which is its
 /// transpose.
@@ -57,46 +54,17 @@ clblast::StatusCode gemm(cl_command_queue queue, Op op_a, Op op_b, int m, int n,
                        nullptr, workspace);
 }
 
-template <Scalar T>
-clblast::StatusCode symm(cl_command_queue queue, Side side, Uplo uplo, int m, int n, T alpha, Place A, Place B, T beta,
-                         Place C) {
-  return clblast::Symm(by_columns, clblast_of(side), clblast_of(uplo), length(m), length(n), alpha, A.buffer, A.offset,
-                       A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld, &queue);
-}
+// Arguments as CLBlast takes them: matrices as three.
+inline auto arguments(Side side) { return std::tuple(clblast_of(side)); }
+inline auto arguments(Uplo uplo) { return std::tuple(clblast_of(uplo)); }
+inline auto arguments(clblast::Transpose op) { return std::tuple(op); }
+inline auto arguments(int n) { return std::tuple(length(n)); }
+inline auto arguments(Scalar auto x) { return std::tuple(x); }
+inline auto arguments(const Place& A) { return std::tuple(A.buffer, A.offset, A.ld); }
 
-template <ComplexScalar T>
-clblast::StatusCode hemm(cl_command_queue queue, Side side, Uplo uplo, int m, int n, T alpha, Place A, Place B, T beta,
-                         Place C) {
-  return clblast::Hemm(by_columns, clblast_of(side), clblast_of(uplo), length(m), length(n), alpha, A.buffer, A.offset,
-                       A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld, &queue);
-}
-
-template <Scalar T>
-clblast::StatusCode syrk(cl_command_queue queue, Uplo uplo, Op op, int n, int k, T alpha, Place A, T beta, Place C) {
-  return clblast::Syrk(by_columns, clblast_of(uplo), clblast_of<T>(op), length(n), length(k), alpha, A.buffer, A.offset,
-                       A.ld, beta, C.buffer, C.offset, C.ld, &queue);
-}
-
-template <ComplexScalar T>
-clblast::StatusCode herk(cl_command_queue queue, Uplo uplo, Op op, int n, int k, Real<T> alpha, Place A, Real<T> beta,
-                         Place C) {
-  return clblast::Herk<Real<T>>(by_columns, clblast_of(uplo), clblast_of<T>(op), length(n), length(k), alpha, A.buffer,
-                                A.offset, A.ld, beta, C.buffer, C.offset, C.ld, &queue);
-}
-
-template <Scalar T>
-clblast::StatusCode syr2k(cl_command_queue queue, Uplo uplo, Op op, int n, int k, T alpha, Place A, Place B, T beta,
-                          Place C) {
-  return clblast::Syr2k(by_columns, clblast_of(uplo), clblast_of<T>(op), length(n), length(k), alpha, A.buffer,
-                        A.offset, A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld, &queue);
-}
-
-template <ComplexScalar T>
-clblast::StatusCode her2k(cl_command_queue queue, Uplo uplo, Op op, int n, int k, T alpha, Place A, Place B,
-                          Real<T> beta, Place C) {
-  return clblast::Her2k<T, Real<T>>(by_columns, clblast_of(uplo), clblast_of<T>(op), length(n), length(k), alpha,
-                                    A.buffer, A.offset, A.ld, B.buffer, B.offset, B.ld, beta, C.buffer, C.offset, C.ld,
-                                    &queue);
+/// Calls a function of CLBlast.
+clblast::StatusCode call(auto function, cl_command_queue queue, const auto&... x) {
+  return std::apply(function, std::tuple_cat(std::tuple(by_columns), arguments(x)..., std::tuple(&queue, nullptr)));
 }
 
 }  // namespace tessera::opencl

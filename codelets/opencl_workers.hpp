@@ -46,9 +46,4 @@ void destroy_workers();
 /// The resources of the calling OpenCL worker.
 const Worker& local_worker();
 
-template <Scalar T>
-const Kernels<T>& local_kernels() {
-  return std::get<Kernels<T>>(local_worker().kernels);
-}
-
 }  // namespace tessera::opencl
