@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <latch>
 #include <string>
-#include <system_error>
 #include <thread>
 #include <vector>
+
+#include <tessera/error.hpp>
 
 namespace tessera::detail {
 
@@ -29,6 +31,15 @@ inline ThreadSupply try_threads(std::ptrdiff_t count) {
   enough.count_down();
   supply.threads = std::ssize(threads);
   return supply;
+}
+
+/// Checks that `count` threads can be created by creating them, because StarPU ends the process if it cannot create its
+/// threads.
+/// @throws RuntimeError if they cannot be created
+inline void require_threads(std::ptrdiff_t count) {
+  if (const auto supply = try_threads(count); supply.threads < count)
+    throw RuntimeError("StarPU cannot start: it needs " + std::to_string(count) + " threads, the system allows " +
+                       std::to_string(supply.threads) + ": " + supply.limit);
 }
 
 }  // namespace tessera::detail

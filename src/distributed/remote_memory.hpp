@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "memory/columns.hpp"
+#include "memory/peer_memory.hpp"
 
 namespace tessera::detail {
 

@@ -20,6 +20,7 @@
 #include "common/environment.hpp"
 #include "common/number.hpp"
 #include "common/of_type.hpp"
+#include "common/thread_supply.hpp"
 #include "common/variables.hpp"
 #include "lapack_engine.hpp"
 #include "machine/gpu.hpp"
@@ -32,7 +33,6 @@
 #include "runtime/ranks_of_node.hpp"
 #include "runtime/run_json.hpp"
 #include "runtime/session.hpp"
-#include "runtime/thread_supply.hpp"
 #include "tile/kept.hpp"
 
 namespace tessera::dropin {

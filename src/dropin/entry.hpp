@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "blas/call.hpp"
-#include "common/kept_errno.hpp"
 #include "device_operands.hpp"
 #include "fortran_call.hpp"
+#include "known_symbol.hpp"
 
 namespace tessera::dropin {
 
@@ -43,33 +42,16 @@ class Entry {
   /// @param arguments     the arguments as passed by the program
   template <typename... X>
   void operator()(const Call& call, Layout layout, X... arguments) {
-    if (void* const function = same_.find(interface_, routine_); function != nullptr)
+    if (void* const function = same_.find([this] { return look_up(interface_, routine_); }); function != nullptr)
       return call_function(function, arguments...);
     if (interface_ == Interface::Fortran64 || interface_ == Interface::Cblas64)
-      if (void* const function = as_32_bits_.find(with_32_bits(interface_), routine_);
+      if (void* const function = as_32_bits_.find([this] { return look_up(with_32_bits(interface_), routine_); });
           function != nullptr && fits(call))
         return call_function(function, As32Bits<X>(arguments).get()...);
     refuse(call, layout);
   }
 
  private:
-  /// The address of a symbol, looked up once.
-  class Symbol {
-   public:
-    void* find(Interface interface, const char* routine) {
-      if (!known_.load(std::memory_order_acquire)) {
-        const detail::KeptErrno kept;
-        address_.store(look_up(interface, routine), std::memory_order_relaxed);
-        known_.store(true, std::memory_order_release);
-      }
-      return address_.load(std::memory_order_relaxed);
-    }
-
-   private:
-    std::atomic<bool> known_ = false;
-    std::atomic<void*> address_ = nullptr;
-  };
-
   /// Converts an argument for a function with 32-bit integers.
   template <typename X>
   struct As32Bits {
@@ -89,7 +71,7 @@ class Entry {
 
   Interface interface_;
   const char* routine_;
-  Symbol same_, as_32_bits_;
+  KnownSymbol same_, as_32_bits_;
 };
 
 template <>

@@ -20,7 +20,6 @@
 #include "common/environment.hpp"
 #include "common/no_signals.hpp"
 #include "common/variables.hpp"
-#include "foreign_blas.hpp"
 #include "spare_memory.hpp"
 
 namespace tessera::dropin {

@@ -10,8 +10,7 @@
 
 #include "common/isolated_library.hpp"
 #include "fortran_call.hpp"
-#include "host_gemmt.hpp"
-#include "host_large.hpp"
+#include "host_pieces.hpp"
 
 extern "C" const char tessera_blas_version[];
 const char tessera_blas_version[] = TESSERA_VERSION;
@@ -59,7 +58,21 @@ std::vector<std::string> loaded_libraries() {
   return paths;
 }
 
+/// Wheel-building tools put the libraries of PACKAGE into the folder PACKAGE.libs.
+bool is_blas_of_a_wheel(std::string_view path) {
+  const auto slash = path.rfind('/');
+  if (slash == path.npos || slash == 0) return false;
+  return path.substr(0, slash).ends_with(".libs") && path.substr(slash + 1).find("blas") != path.npos;
+}
+
 }  // namespace
+
+std::string foreign_blas() {
+  std::string found;
+  for (const auto& path : loaded_libraries())
+    if (is_blas_of_a_wheel(path)) found += (found.empty() ? "" : ", ") + path;
+  return found;
+}
 
 bool is_the_dropin(void* library) { return dlsym(library, "tessera_blas_version") != nullptr; }
 

@@ -14,6 +14,11 @@ using blas::Call;
 /// Whether a library is the drop-in: this one, a copy of it, or the libblas.so.3 of Debian's alternatives system.
 bool is_the_dropin(void* library);
 
+/// The BLAS libraries in this process that belong to a single Python package, as in wheels from PyPI
+/// (numpy.libs/libscipy_openblas64_-….so), separated by commas; "" if there are none. Their symbols have private names,
+/// so their calls bypass the drop-in.
+std::string foreign_blas();
+
 class HostBlas {
  public:
   /// Loads the library `name`, a path or a file name that the dynamic linker looks up. If it is "", loads OpenBLAS, or

@@ -1,34 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <atomic>
-
 #include "blas/lapack_call.hpp"
-#include "common/kept_errno.hpp"
 #include "host.hpp"
+#include "known_symbol.hpp"
 
 /// The LAPACK that computes the calls that stay on the host: the one that the program would have used.
 namespace tessera::dropin {
 
 using blas::LapackCall;
-
-/// The address of a symbol, looked up once.
-class KnownSymbol {
- public:
-  template <typename LookUp>
-  void* find(LookUp look_up) {
-    if (!known_.load(std::memory_order_acquire)) {
-      const detail::KeptErrno kept;
-      address_.store(look_up(), std::memory_order_relaxed);
-      known_.store(true, std::memory_order_release);
-    }
-    return address_.load(std::memory_order_relaxed);
-  }
-
- private:
-  std::atomic<bool> known_ = false;
-  std::atomic<void*> address_ = nullptr;
-};
 
 /// Looks for a symbol after the drop-in in the program's libraries, or else in liblapack.so.3 (LAPACKE_…:
 /// liblapacke.so.3), or else in the host BLAS. Null if no library has it. Functions of the drop-in itself, or of a copy

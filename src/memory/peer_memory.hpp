@@ -2,13 +2,26 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
 
-#include "columns.hpp"
-
 namespace tessera::detail {
+
+/// Columns of a tile in the memory of a process.
+struct Columns {
+  std::uintptr_t address;
+  std::size_t bytes;     ///< of a column
+  std::size_t distance;  ///< from one column to the next [bytes]
+  std::size_t count;
+
+  Columns part(std::size_t first, std::size_t columns) const {
+    return {address + first * distance, bytes, distance, columns};
+  }
+  bool has_shape_of(const Columns& other) const { return bytes == other.bytes && count == other.count; }
+  std::size_t total() const { return bytes * count; }
+};
 
 /// The memory of this process's GPUs, which other processes of the node read, and this process's copies from theirs.
 /// Only one thread may use an object at a time.

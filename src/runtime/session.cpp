@@ -22,6 +22,7 @@
 #include "common/environment.hpp"
 #include "common/no_signals.hpp"
 #include "common/starpu_variables.hpp"
+#include "common/thread_supply.hpp"
 #include "common/variables.hpp"
 #include "cores_beside_gpus.hpp"
 #include "counters.hpp"
@@ -35,7 +36,6 @@
 #include "progress/display.hpp"
 #include "recording.hpp"
 #include "session_resources.hpp"
-#include "thread_supply.hpp"
 
 namespace tessera::detail {
 
