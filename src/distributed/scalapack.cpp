@@ -7,11 +7,11 @@
 #include <array>
 #include <cctype>
 #include <complex>
-#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
-#include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -21,7 +21,7 @@
 #include "agreement.hpp"
 #include "algorithms/pivot_tiles.hpp"
 #include "blacs_grids.hpp"
-#include "blas/shapes.hpp"
+#include "blas/call.hpp"
 #include "descriptor.hpp"
 #include "in_panels.hpp"
 #include "network.hpp"
@@ -58,24 +58,24 @@ struct Part {
 
 /// The part m×n of an operand. Inputs are only read.
 template <Scalar T>
-Part<T> part(const char* name, const void* data, const int* i, const int* j, const int* desc, int m, int n) {
-  return {name, static_cast<T*>(const_cast<void*>(data)), i, j, desc, m, n};
+Part<T> part(const char* name, const void* data, const int* i, const int* j, const int* desc, Index m, Index n) {
+  return {name, static_cast<T*>(const_cast<void*>(data)), i, j, desc, static_cast<int>(m), static_cast<int>(n)};
 }
+template <Scalar T>
+using Parts = std::span<const Part<T>>;
 
 using namespace detail::field;
 
 /// The grid of the operands of a call.
-template <typename... Others>
-const Grid& grid_of(const int* desc, const Others*... others) {
+template <Scalar T>
+const Grid& grid_of(Parts<T> operands) {
   auto& grids = detail::BlacsGrids::of_process();
-  const int context = desc[Context];
+  const int context = operands.front().desc[Context];
   const auto& grid = grids.of(context);
-  [[maybe_unused]] const auto require = [&](const int* other) {
-    if (other[Context] != context && &grids.of(other[Context]) != &grid)
-      throw RuntimeError("the operands are on different grids: their BLACS contexts are " +
-                         std::to_string(other[Context]) + " and " + std::to_string(context));
-  };
-  (require(others), ...);
+  for (const auto& x : operands.subspan(1))
+    if (const int other = x.desc[Context]; other != context && &grids.of(other) != &grid)
+      throw RuntimeError("the operands are on different grids: their BLACS contexts are " + std::to_string(other) +
+                         " and " + std::to_string(context));
   return grid;
 }
 
@@ -107,14 +107,12 @@ void require_legal(const Grid& grid, const Part<T>& x) {
 }
 
 /// Announces a call. Its collective steps on arrays would otherwise wait for processes that make another call.
-template <typename... Parts>
-void agree(const std::string& name, const Grid& grid, const Parts&... parts) {
+template <Scalar T>
+void agree(const std::string& name, const Grid& grid, Parts<T> operands) {
   auto text = "tessera_" + name;
-  const auto add = [&](const auto& x) {
+  for (const auto& x : operands)
     text += std::string(", ") + x.name + " " + std::to_string(x.m) + "x" + std::to_string(x.n) + " at (" +
             std::to_string(*x.i) + "," + std::to_string(*x.j) + ")";
-  };
-  (add(parts), ...);
   detail::GridAccess::network(grid).agree(text);
 }
 
@@ -132,11 +130,10 @@ bool has_many_short_blocks(const Part<T>& x) {
 /// The order of the tiles to which all operands of a call are copied. Empty if their blocks can be used as tiles, in
 /// place: the blocks are equal, square and not too short, and all parts consist of whole blocks.
 template <Scalar T>
-std::optional<Index> tile_of_copies(const std::string& routine, const Grid& grid,
-                                    std::initializer_list<Part<T>> operands) {
+std::optional<Index> tile_of_copies(const std::string& routine, const Grid& grid, Parts<T> operands) {
   bool in_place = true;
   Index largest = 0;
-  const int block = operands.begin()->desc[Mb];
+  const int block = operands.front().desc[Mb];
   for (const auto& x : operands) {
     guarded(routine + ": " + x.name, [&] { require_legal(grid, x); });
     in_place = in_place && is_aligned(x) && !has_many_short_blocks(x) && x.desc[Mb] == block && x.desc[Nb] == block;
@@ -206,30 +203,25 @@ std::string name_of(const char* routine) {
   return std::string("p") + type_letter<T> + routine;
 }
 
-/// Calls compute(matrices...) on the operands of a call, of which the first one is the result.
+/// Calls compute(operands) on the operands of a call. The result is the last of `parts`, and the first of `operands`.
 /// @param use  of the result
-template <Scalar T, typename Compute, typename... Inputs>
-void call(const char* routine, Use use, const Compute& compute, const Part<T>& result, const Inputs&... inputs) {
+template <Scalar T, typename Compute>
+void call(const char* routine, Use use, std::vector<Part<T>> given, const Compute& compute) {
   const auto name = name_of<T>(routine);
+  std::ranges::rotate(given, given.end() - 1);
+  const Parts<T> parts = given;
   guarded(name, [&] {
-    const auto& grid = grid_of(result.desc, inputs.desc...);
-    const auto tile = tile_of_copies<T>(name, grid, {result, inputs...});
-    agree(name, grid, result, inputs...);
-    const auto operand = [&](const Part<T>& x, Use its) {
-      return guarded(name + ": " + x.name, [&] { return Operand<T>(grid, x, tile, its); });
-    };
-    const std::array<Operand<T>, 1 + sizeof...(inputs)> all{operand(result, use), operand(inputs, Use::Reads)...};
+    const auto& grid = grid_of(parts);
+    const auto tile = tile_of_copies(name, grid, parts);
+    agree(name, grid, parts);
+    std::vector<Operand<T>> operands;
+    for (const auto& x : parts)
+      guarded(name + ": " + x.name, [&] { operands.emplace_back(grid, x, tile, operands.empty() ? use : Use::Reads); });
     guarded(name, [&] {
-      std::apply([&](const auto&... operands) { compute(operands.matrix()...); }, all);
-      all.front().finish();
+      compute(operands);
+      operands.front().finish();
     });
   });
-}
-
-/// How a result is used: C ← … + β C does not read C if β = 0.
-template <Scalar T>
-Use use_of(const T& beta) {
-  return beta == T{} ? Use::Overwrites : Use::Changes;
 }
 
 // --- LU with partial pivoting ----------------------------------------------------------------------------------------
@@ -257,7 +249,7 @@ std::vector<Index> all_pivots(const Grid& grid, const Part<T>& A, const int* ipi
 template <Scalar T>
 int factorize(const std::string& name, const Grid& grid, const Part<T>& A, int* ipiv) {
   guarded(name + ": A", [&] { require_legal(grid, A); });
-  agree(name, grid, A);
+  agree<T>(name, grid, std::array{A});
   Pivoted result = [&] {
     const bool are_panels = grid.p() == 1 && A.desc[Mb] % A.desc[Nb] == 0;
     if (are_panels && is_aligned(A) && !has_many_short_blocks(A)) {
@@ -285,8 +277,9 @@ int factorize(const std::string& name, const Grid& grid, const Part<T>& A, int* 
 
 template <Scalar T>
 void solve(const std::string& name, const Grid& grid, Op op, const Part<T>& A, const int* ipiv, const Part<T>& B) {
-  const auto tile = tile_of_copies<T>(name, grid, {A, B});
-  agree(name, grid, A, B);
+  const std::array both{A, B};
+  const auto tile = tile_of_copies<T>(name, grid, both);
+  agree<T>(name, grid, both);
   auto pivots = guarded(name, [&] { return all_pivots(grid, A, ipiv); });
   const Operand<T> a(grid, A, tile, Use::Reads), b(grid, B, tile, Use::Changes);
   guarded(name, [&] {
@@ -301,12 +294,17 @@ void solve(const std::string& name, const Grid& grid, Op op, const Part<T>& A, c
 
 // --- the argument lists ----------------------------------------------------------------------------------------------
 
+/// Types of <tessera/distributed.h>: of elements, and of factors by their kind in routines.def.
+namespace in_c {
 template <Scalar T>
-const T& number(const void* value) {
-  return *static_cast<const T*>(value);
-}
-bool transposes(const char* letter) { return option<Op>(letter) != Op::NoTrans; }
-bool is_left(const char* side) { return option<Side>(side) == Side::Left; }
+using Element = std::conditional_t<is_complex<T>, void, T>;
+template <Scalar T>
+using Full = Element<T>;
+using tessera::Real;
+template <Scalar T>
+using None = Element<T>;
+}  // namespace in_c
+using in_c::Element;
 
 }  // namespace
 
@@ -314,114 +312,85 @@ bool is_left(const char* side) { return option<Side>(side) == Side::Left; }
 
 using namespace tessera;
 
-// Each routine for one type: p is its letter in names, N the type of numbers in <tessera/distributed.h>, T the C++
-// type.
-#define DEFINE_SCALAPACK(p, N, T)                                                                                     \
-  void tessera_p##p##gemm_(const char* transa, const char* transb, const int* m, const int* n, const int* k,          \
-                           const N* alpha, const N* a, const int* ia, const int* ja, const int* desca, const N* b,    \
-                           const int* ib, const int* jb, const int* descb, const N* beta, N* c, const int* ic,        \
-                           const int* jc, const int* descc) {                                                         \
-    const bool ta = transposes(transa), tb = transposes(transb);                                                      \
-    call<T>(                                                                                                          \
-        "gemm", use_of(number<T>(beta)),                                                                              \
-        [&](const auto& C, const auto& A, const auto& B) {                                                            \
-          gemm(option<Op>(transa), option<Op>(transb), number<T>(alpha), A, B, number<T>(beta), C);                   \
-        },                                                                                                            \
-        part<T>("C", c, ic, jc, descc, *m, *n), part<T>("A", a, ia, ja, desca, ta ? *k : *m, ta ? *m : *k),           \
-        part<T>("B", b, ib, jb, descb, tb ? *n : *k, tb ? *k : *n));                                                  \
-  }                                                                                                                   \
-  DEFINE_SYMMETRIC_PRODUCT(symm, p, N, T)                                                                             \
-  DEFINE_RANK_K(syrk, p, N, T, N, T)                                                                                  \
-  DEFINE_TRIANGULAR(trmm, p, N, T)                                                                                    \
-  DEFINE_TRIANGULAR(trsm, p, N, T)                                                                                    \
-  void tessera_p##p##potrf_(const char* uplo, const int* n, N* a, const int* ia, const int* ja, const int* desca,     \
-                            int* info) {                                                                              \
-    call<T>(                                                                                                          \
-        "potrf", Use::Changes,                                                                                        \
-        [&](const auto& A) {                                                                                          \
-          const Info result = potrf(option<Uplo>(uplo), A);                                                           \
-          A.wait();                                                                                                   \
-          *info = static_cast<int>(result.wait());                                                                    \
-        },                                                                                                            \
-        part<T>("A", a, ia, ja, desca, *n, *n));                                                                      \
-  }                                                                                                                   \
-  void tessera_p##p##getrf_(const int* m, const int* n, N* a, const int* ia, const int* ja, const int* desca,         \
-                            int* ipiv, int* info) {                                                                   \
-    const auto name = name_of<T>("getrf");                                                                            \
-    *info =                                                                                                           \
-        guarded(name, [&] { return factorize(name, grid_of(desca), part<T>("A", a, ia, ja, desca, *m, *n), ipiv); }); \
-  }                                                                                                                   \
-  void tessera_p##p##getrs_(const char* trans, const int* n, const int* nrhs, const N* a, const int* ia,              \
-                            const int* ja, const int* desca, const int* ipiv, N* b, const int* ib, const int* jb,     \
-                            const int* descb, int* info) {                                                            \
-    const auto name = name_of<T>("getrs");                                                                            \
-    guarded(name, [&] {                                                                                               \
-      solve(name, grid_of(descb, desca), option<Op>(trans), part<T>("A", a, ia, ja, desca, *n, *n), ipiv,             \
-            part<T>("B", b, ib, jb, descb, *n, *nrhs));                                                               \
-    });                                                                                                               \
-    *info = 0;                                                                                                        \
-  }                                                                                                                   \
-  void tessera_p##p##gesv_(const int* n, const int* nrhs, N* a, const int* ia, const int* ja, const int* desca,       \
-                           int* ipiv, N* b, const int* ib, const int* jb, const int* descb, int* info) {              \
-    const auto name = name_of<T>("gesv");                                                                             \
-    *info = guarded(name, [&] {                                                                                       \
-      const auto& grid = grid_of(descb, desca);                                                                       \
-      const auto A = part<T>("A", a, ia, ja, desca, *n, *n), B = part<T>("B", b, ib, jb, descb, *n, *nrhs);           \
-      guarded(name + ": B", [&] { require_legal(grid, B); });                                                         \
-      const int zero = factorize(name, grid, A, ipiv);                                                                \
-      if (zero == 0) solve(name, grid, Op::NoTrans, A, ipiv, B);                                                      \
-      return zero;                                                                                                    \
-    });                                                                                                               \
+// The routines of the BLAS, by their shapes.
+#define PARAMETER_OPTION(Type, member, name, ...) const char *name,
+#define PARAMETER_SIZE(name, ...) const int *name,
+#define PARAMETER_FACTOR(Kind, name, T, Alpha, Beta) const FACTOR_##Kind(Alpha, Beta) * name,
+#define PARAMETER_INPUT(name, ld, T, ...) const Element<T>*name, PLACE(name),
+#define PARAMETER_OUTPUT(name, ld, T, ...) Element<T>*name, PLACE(name)
+#define PLACE(name) const int *i##name, const int *j##name, const int *desc##name
+#define FACTOR_Alpha(Alpha, Beta) Alpha
+#define FACTOR_Beta(Alpha, Beta) Beta
+#define SET_OPTION(Type, member, name, ...) call.member = option<Type>(name);
+#define SET_SIZE(name, ...) call.name = *name;
+#define SET_FACTOR(Kind, name, ...) call.name = name;
+#define SET_INPUT(...)
+#define SET_OUTPUT(...)
+#define PART_OPTION(...)
+#define PART_SIZE(...)
+#define PART_FACTOR(...)
+#define PART_INPUT(name, ld, T, ...) \
+  part<T>(#name, name, i##name, j##name, desc##name, stored[AT_##name].m, stored[AT_##name].n),
+#define PART_OUTPUT(name, ld, T, ...) part<T>(#name, name, i##name, j##name, desc##name, stored[2].m, stored[2].n)
+#define GIVE_OPTION(Type, member, name, ...) option<Type>(name),
+#define GIVE_SIZE(name, ...)
+#define GIVE_FACTOR(Kind, name, T, Alpha, Beta) *static_cast<const FACTOR_##Kind(Alpha, Beta)*>(name),
+#define GIVE_INPUT(name, ld, ...) operands[1 + AT_##name].matrix(),
+#define GIVE_OUTPUT(name, ld, ...) operands.front().matrix()
+#define AT_A 0
+#define AT_B 1
+// Of a triangle, the other one stays.
+#define DEFINE_BLAS(letter, T, base, shape, Alpha, Beta)                                                          \
+  void tessera_p##letter##base##_(SHAPE_##shape(PARAMETER, T, in_c::Alpha<T>, in_c::Beta<T>)) {                   \
+    blas::Call call{.routine = blas::Routine::base, .type = type_letter<T>};                                      \
+    SHAPE_##shape(SET);                                                                                           \
+    const auto stored = matrices(call);                                                                           \
+    const auto use = call.has_triangle() || reads_result(call) ? Use::Changes : Use::Overwrites;                  \
+    tessera::call<T>(#base, use, {SHAPE_##shape(PART, T)},                                                        \
+                     [&](const auto& operands) { base(SHAPE_##shape(GIVE, T, blas::Alpha<T>, blas::Beta<T>)); }); \
   }
-
-#define DEFINE_SYMMETRIC_PRODUCT(name, p, N, T)                                                                     \
-  void tessera_p##p##name##_(const char* side, const char* uplo, const int* m, const int* n, const N* alpha,        \
-                             const N* a, const int* ia, const int* ja, const int* desca, const N* b, const int* ib, \
-                             const int* jb, const int* descb, const N* beta, N* c, const int* ic, const int* jc,    \
-                             const int* descc) {                                                                    \
-    const int order = is_left(side) ? *m : *n;                                                                      \
-    call<T>(                                                                                                        \
-        #name, use_of(number<T>(beta)),                                                                             \
-        [&](const auto& C, const auto& A, const auto& B) {                                                          \
-          name(option<Side>(side), option<Uplo>(uplo), number<T>(alpha), A, B, number<T>(beta), C);                 \
-        },                                                                                                          \
-        part<T>("C", c, ic, jc, descc, *m, *n), part<T>("A", a, ia, ja, desca, order, order),                       \
-        part<T>("B", b, ib, jb, descb, *m, *n));                                                                    \
-  }
-// Of C, the other triangle stays.
-#define DEFINE_RANK_K(name, p, N, T, NF, F)                                                                    \
-  void tessera_p##p##name##_(const char* uplo, const char* trans, const int* n, const int* k, const NF* alpha, \
-                             const N* a, const int* ia, const int* ja, const int* desca, const NF* beta, N* c, \
-                             const int* ic, const int* jc, const int* descc) {                                 \
-    const bool t = transposes(trans);                                                                          \
-    call<T>(                                                                                                   \
-        #name, Use::Changes,                                                                                   \
-        [&](const auto& C, const auto& A) {                                                                    \
-          name(option<Uplo>(uplo), option<Op>(trans), number<F>(alpha), A, number<F>(beta), C);                \
-        },                                                                                                     \
-        part<T>("C", c, ic, jc, descc, *n, *n), part<T>("A", a, ia, ja, desca, t ? *k : *n, t ? *n : *k));     \
-  }
-#define DEFINE_TRIANGULAR(name, p, N, T)                                                                               \
-  void tessera_p##p##name##_(const char* side, const char* uplo, const char* transa, const char* diag, const int* m,   \
-                             const int* n, const N* alpha, const N* a, const int* ia, const int* ja, const int* desca, \
-                             N* b, const int* ib, const int* jb, const int* descb) {                                   \
-    const int order = is_left(side) ? *m : *n;                                                                         \
-    call<T>(                                                                                                           \
-        #name, Use::Changes,                                                                                           \
-        [&](const auto& B, const auto& A) {                                                                            \
-          name(option<Side>(side), option<Uplo>(uplo), option<Op>(transa), option<Diag>(diag), number<T>(alpha), A,    \
-               B);                                                                                                     \
-        },                                                                                                             \
-        part<T>("B", b, ib, jb, descb, *m, *n), part<T>("A", a, ia, ja, desca, order, order));                         \
+// The routines of LAPACK.
+#define DEFINE_LAPACK(letter, T, ...)                                                                             \
+  void tessera_p##letter##potrf_(const char* uplo, const int* n, Element<T>* A, PLACE(A), int* info) {            \
+    call<T>("potrf", Use::Changes, {part<T>("A", A, iA, jA, descA, *n, *n)}, [&](const auto& operands) {          \
+      const auto& matrix = operands.front().matrix();                                                             \
+      const Info result = potrf(option<Uplo>(uplo), matrix);                                                      \
+      matrix.wait();                                                                                              \
+      *info = static_cast<int>(result.wait());                                                                    \
+    });                                                                                                           \
+  }                                                                                                               \
+  void tessera_p##letter##getrf_(const int* m, const int* n, Element<T>* A, PLACE(A), int* ipiv, int* info) {     \
+    const auto name = name_of<T>("getrf");                                                                        \
+    const auto a = part<T>("A", A, iA, jA, descA, *m, *n);                                                        \
+    *info = guarded(name, [&] { return factorize(name, grid_of<T>(std::array{a}), a, ipiv); });                   \
+  }                                                                                                               \
+  void tessera_p##letter##getrs_(const char* trans, const int* n, const int* nrhs, const Element<T>* A, PLACE(A), \
+                                 const int* ipiv, Element<T>* B, PLACE(B), int* info) {                           \
+    const auto name = name_of<T>("getrs");                                                                        \
+    const auto a = part<T>("A", A, iA, jA, descA, *n, *n), b = part<T>("B", B, iB, jB, descB, *n, *nrhs);         \
+    guarded(name, [&] { solve(name, grid_of<T>(std::array{b, a}), option<Op>(trans), a, ipiv, b); });             \
+    *info = 0;                                                                                                    \
+  }                                                                                                               \
+  void tessera_p##letter##gesv_(const int* n, const int* nrhs, Element<T>* A, PLACE(A), int* ipiv, Element<T>* B, \
+                                PLACE(B), int* info) {                                                            \
+    const auto name = name_of<T>("gesv");                                                                         \
+    const auto a = part<T>("A", A, iA, jA, descA, *n, *n), b = part<T>("B", B, iB, jB, descB, *n, *nrhs);         \
+    *info = guarded(name, [&] {                                                                                   \
+      const auto& grid = grid_of<T>(std::array{b, a});                                                            \
+      guarded(name + ": B", [&] { require_legal(grid, b); });                                                     \
+      const int zero = factorize(name, grid, a, ipiv);                                                            \
+      if (zero == 0) solve(name, grid, Op::NoTrans, a, ipiv, b);                                                  \
+      return zero;                                                                                                \
+    });                                                                                                           \
   }
 
 extern "C" {
-DEFINE_SCALAPACK(s, float, float)
-DEFINE_SCALAPACK(d, double, double)
-DEFINE_SCALAPACK(c, void, std::complex<float>)
-DEFINE_SCALAPACK(z, void, std::complex<double>)
-DEFINE_SYMMETRIC_PRODUCT(hemm, c, void, std::complex<float>)
-DEFINE_SYMMETRIC_PRODUCT(hemm, z, void, std::complex<double>)
-DEFINE_RANK_K(herk, c, void, std::complex<float>, float, float)
-DEFINE_RANK_K(herk, z, void, std::complex<double>, double, double)
+FOR_SDCZ(DEFINE_BLAS, gemm, product, Full, Full)
+FOR_SDCZ(DEFINE_BLAS, symm, symmetric, Full, Full)
+FOR_CZ(DEFINE_BLAS, hemm, symmetric, Full, Full)
+FOR_SDCZ(DEFINE_BLAS, syrk, rank_k, Full, Full)
+FOR_CZ(DEFINE_BLAS, herk, rank_k, Real, Real)
+FOR_SDCZ(DEFINE_BLAS, trmm, triangular, Full, None)
+FOR_SDCZ(DEFINE_BLAS, trsm, triangular, Full, None)
+FOR_SDCZ(DEFINE_LAPACK, )
 }
