@@ -154,13 +154,8 @@ int to_host_async(void* source, unsigned from, void* target, unsigned to, cl_eve
   starpu_interface_data_copy(from, to, tile.bytes);
   if (is_staged(host, device) && copy_staged(host, tile, false, device)) return 0;
   Copy copy(device.out.get(), tile, host);
-  for_each_part(
-      tile, [&](const Rectangle& rectangle) { copy.to_host(rectangle); },
-      [&](const Rectangle& corner) {
-        for (int j = corner.j; j < corner.j + corner.n; j++)
-          if (const auto [begin, end] = used_rows(tile, corner, j); begin < end)
-            copy.to_host({begin, j, end - begin, 1});
-      });
+  const auto to_host = [&](const Rectangle& rectangle) { copy.to_host(rectangle); };
+  for_each_part(tile, to_host, [&](const Rectangle& corner) { for_each_used_column(tile, corner, to_host); });
   return copy.give_event(*event) ? -EAGAIN : 0;
 }
 

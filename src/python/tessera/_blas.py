@@ -20,37 +20,33 @@ def new_or_given(routine, c, beta, shape, kind, like):
     return Output(routine, "c", np.zeros(shape, dtype=kind, order=order_of(like)), shape, kind), 0
 
 
-def gemm(a, b, c=None, *, alpha=1, beta=0, trans_a="N", trans_b="N"):
-    """c <- alpha op(a) op(b) + beta c. op(x) is x ("N"), its transpose ("T") or its conjugate transpose ("C")."""
-    trans_a, trans_b = letters("gemm", trans_a=trans_a, trans_b=trans_b)
-    a, b = matrix("gemm", "a", a), matrix("gemm", "b", b)
-    kind = common_type("gemm", a, b)
+def _product(routine, a, b, c, alpha, beta, trans_a, trans_b, **uplo):
+    trans_a, trans_b, *triangle_of_c = letters(routine, trans_a=trans_a, trans_b=trans_b, **uplo)
+    a, b = matrix(routine, "a", a), matrix(routine, "b", b)
+    kind = common_type(routine, a, b)
     (m, k), (rows, n) = dimensions(a, trans_a), dimensions(b, trans_b)
+    if triangle_of_c and (rows, n) != (k, m):
+        raise ArgumentError(routine, "b", f"must be {k} x {m} with trans_b={trans_b!r}")
     if rows != k:
-        raise ArgumentError("gemm", "b", f"has {rows} rows with trans_b={trans_b!r}, must have {k}, the columns of a with "
-                                         f"trans_a={trans_a!r}")
-    c, beta = new_or_given("gemm", c, beta, (m, n), kind, a)
+        raise ArgumentError(routine, "b", f"has {rows} rows with trans_b={trans_b!r}, must have {k}, the columns of a with "
+                                          f"trans_a={trans_a!r}")
+    c, beta = new_or_given(routine, c, beta, (m, n), kind, a)
     (A,), op_a = factors([a], trans_a, kind, c.order)
     (B,), op_b = factors([b], trans_b, kind, c.order)
-    call("gemm", LETTERS[kind.char], layout=c.order, op_a=op_a, op_b=op_b, m=m, n=n, k=k, alpha=alpha, A=A, B=B,
-         beta=beta, C=(c.work, c.ld))
+    own = {"uplo": triangle_of_c[0]} if triangle_of_c else {"m": m}
+    call(routine, LETTERS[kind.char], layout=c.order, op_a=op_a, op_b=op_b, n=n, k=k, alpha=alpha, A=A, B=B, beta=beta,
+         C=(c.work, c.ld), **own)
     return c.result()
+
+
+def gemm(a, b, c=None, *, alpha=1, beta=0, trans_a="N", trans_b="N"):
+    """c <- alpha op(a) op(b) + beta c. op(x) is x ("N"), its transpose ("T") or its conjugate transpose ("C")."""
+    return _product("gemm", a, b, c, alpha, beta, trans_a, trans_b)
 
 
 def gemmt(a, b, c=None, *, alpha=1, beta=0, trans_a="N", trans_b="N", uplo="L"):
     """The triangle `uplo` of c <- alpha op(a) op(b) + beta c."""
-    trans_a, trans_b, uplo = letters("gemmt", trans_a=trans_a, trans_b=trans_b, uplo=uplo)
-    a, b = matrix("gemmt", "a", a), matrix("gemmt", "b", b)
-    kind = common_type("gemmt", a, b)
-    n, k = dimensions(a, trans_a)
-    if dimensions(b, trans_b) != (k, n):
-        raise ArgumentError("gemmt", "b", f"must be {k} x {n} with trans_b={trans_b!r}")
-    c, beta = new_or_given("gemmt", c, beta, (n, n), kind, a)
-    (A,), op_a = factors([a], trans_a, kind, c.order)
-    (B,), op_b = factors([b], trans_b, kind, c.order)
-    call("gemmt", LETTERS[kind.char], layout=c.order, uplo=uplo, op_a=op_a, op_b=op_b, n=n, k=k, alpha=alpha, A=A, B=B,
-         beta=beta, C=(c.work, c.ld))
-    return c.result()
+    return _product("gemmt", a, b, c, alpha, beta, trans_a, trans_b, uplo=uplo)
 
 
 def _beside(routine, a, b, side):

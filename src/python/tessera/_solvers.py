@@ -22,12 +22,28 @@ def result(x, b):
     return x.reshape(-1) if np.ndim(b) == 1 else x
 
 
+def solution(function, routine, name, a, b, overwrite_b, order=None, **options):
+    """Calls a routine that replaces b by the solution of a system with the matrix a. Returns the solution, and the info.
+    `function` and `name` are the names of the function and of a in error messages."""
+    a = square(function, name, a)
+    B = right_hand_side(function, b, len(a))
+    kind = common_type(function, a, B)
+    x, order = working_copy(B, kind, overwrite_b, order or order_of(a))
+    info = call(routine, LETTERS[kind.char], layout=order, n=len(a), nrhs=x.shape[1], A=stored(a, kind, order),
+                B=stored(x, kind, order), **options)
+    return result(x, b), info
+
+
 def not_positive(info):
     raise np.linalg.LinAlgError(f"the leading minor of order {info} is not positive: there is no Cholesky factor")
 
 
 def singular(info):
     raise np.linalg.LinAlgError(f"the matrix is singular: element {info - 1} on the diagonal of U is zero")
+
+
+def singular_triangle(info):
+    raise np.linalg.LinAlgError(f"the triangle is singular: element {info - 1} of its diagonal is zero")
 
 
 def changed_triangle(routine, a, uplo, overwrite_a, name=None, argument="a", **options):
@@ -56,13 +72,7 @@ def cholesky(a, *, uplo="L", overwrite_a=False):
 def cho_solve(factor, b, *, uplo="L", overwrite_b=False):
     """Returns x with a x = b, from the factor that `cholesky` returned for the same `uplo`."""
     uplo, = letters("cho_solve", uplo=uplo)
-    factor = square("cho_solve", "factor", factor)
-    B = right_hand_side("cho_solve", b, len(factor))
-    kind = common_type("cho_solve", factor, B)
-    x, order = working_copy(B, kind, overwrite_b, order_of(factor))
-    call("potrs", LETTERS[kind.char], layout=order, uplo=uplo, n=len(factor), nrhs=x.shape[1],
-         A=stored(factor, kind, order), B=stored(x, kind, order))
-    return result(x, b)
+    return solution("cho_solve", "potrs", "factor", factor, b, overwrite_b, uplo=uplo)[0]
 
 
 def lu_factor(a, *, overwrite_a=False):
@@ -84,15 +94,10 @@ def lu_solve(lu_and_pivots, b, *, trans="N", overwrite_b=False):
         raise ArgumentError("lu_solve", "lu_and_pivots", "must be the pair (lu, pivots) that lu_factor returns")
     lu, pivots = lu_and_pivots
     lu = square("lu_solve", "lu", lu)
-    B = right_hand_side("lu_solve", b, len(lu))
-    kind = common_type("lu_solve", lu, B)
     pivots = np.asarray(pivots, dtype=np.int64) + 1
     if pivots.shape != (len(lu),) or np.any((pivots < 1) | (pivots > len(lu))):
         raise ArgumentError("lu_solve", "pivots", f"must be {len(lu)} rows of the matrix, counted from 0")
-    x, order = working_copy(B, kind, overwrite_b, order_of(lu, "F"))
-    call("getrs", LETTERS[kind.char], layout=order, op=trans, n=len(lu), nrhs=x.shape[1], A=stored(lu, kind, order),
-         ipiv=pivots, B=stored(x, kind, order))
-    return result(x, b)
+    return solution("lu_solve", "getrs", "lu", lu, b, overwrite_b, order_of(lu, "F"), op=trans, ipiv=pivots)[0]
 
 
 def laswp(a, pivots, *, inverse=False, overwrite_a=False):
@@ -127,13 +132,7 @@ def lu_factor_nopiv(a, *, overwrite_a=False):
 def lu_solve_nopiv(lu, b, *, trans="N", overwrite_b=False):
     """Returns x with op(a) x = b, from the factors of `lu_factor_nopiv`."""
     trans, = letters("lu_solve_nopiv", trans=trans)
-    lu = square("lu_solve_nopiv", "lu", lu)
-    B = right_hand_side("lu_solve_nopiv", b, len(lu))
-    kind = common_type("lu_solve_nopiv", lu, B)
-    x, order = working_copy(B, kind, overwrite_b, order_of(lu))
-    call("getrs_nopiv", LETTERS[kind.char], layout=order, op=trans, n=len(lu), nrhs=x.shape[1],
-         A=stored(lu, kind, order), B=stored(x, kind, order))
-    return result(x, b)
+    return solution("lu_solve_nopiv", "getrs_nopiv", "lu", lu, b, overwrite_b, op=trans)[0]
 
 
 def solve_nopiv(a, b, *, overwrite_a=False, overwrite_b=False):
@@ -157,7 +156,7 @@ def trtri(a, *, uplo="L", diag="N", overwrite_a=False):
     diag, = letters("trtri", diag=diag)
     x, info = changed_triangle("trtri", a, uplo, overwrite_a, diag=diag)
     if info:
-        raise np.linalg.LinAlgError(f"the triangle is singular: element {info - 1} of its diagonal is zero")
+        singular_triangle(info)
     if diag == "U":
         np.fill_diagonal(x, 1)
     return x
@@ -167,15 +166,10 @@ def solve_triangular(a, b, *, uplo="L", trans="N", diag="N", overwrite_b=False):
     """Returns x with op(a) x = b. Only the triangle `uplo` of a is read. With diag "U", its diagonal is not read either, and
     is taken as 1. Raises LinAlgError if an element of the diagonal is zero."""
     uplo, trans, diag = letters("solve_triangular", uplo=uplo, trans=trans, diag=diag)
-    a = square("solve_triangular", "a", a)
-    B = right_hand_side("solve_triangular", b, len(a))
-    kind = common_type("solve_triangular", a, B)
-    x, order = working_copy(B, kind, overwrite_b, order_of(a))
-    info = call("trtrs", LETTERS[kind.char], layout=order, uplo=uplo, op=trans, diag=diag, n=len(a), nrhs=x.shape[1],
-                A=stored(a, kind, order), B=stored(x, kind, order))
+    x, info = solution("solve_triangular", "trtrs", "a", a, b, overwrite_b, uplo=uplo, op=trans, diag=diag)
     if info:
-        raise np.linalg.LinAlgError(f"the triangle is singular: element {info - 1} of its diagonal is zero")
-    return result(x, b)
+        singular_triangle(info)
+    return x
 
 
 def qr(a, *, overwrite_a=False):
