@@ -42,16 +42,21 @@ gpu::LinkRates spread(const gpu::LinkRates& measured, const std::vector<int>& us
   return all;
 }
 
+/// Calls function(name, rate) for all rates, with their names in files.
+void for_each_rate(auto& rates, auto function) {
+  function("h2d", rates.h2d), function("d2h", rates.d2h), function("latency", rates.latency);
+  function("peer", rates.peer), function("h2d_together", rates.h2d_together);
+  function("d2h_together", rates.d2h_together), function("both_together", rates.both_together);
+  function("peers_together", rates.peers_together);
+}
+
 /// Reads the rates from a file. Empty if the file does not hold positive numbers for exactly `devices` devices.
 std::optional<gpu::LinkRates> read(const fs::path& path, std::size_t devices) {
   std::ifstream file(path);
   const auto json = nlohmann::json::parse(file, nullptr, false);
   gpu::LinkRates rates;
   try {
-    json.at("h2d").get_to(rates.h2d), json.at("d2h").get_to(rates.d2h);
-    json.at("latency").get_to(rates.latency), json.at("peer").get_to(rates.peer);
-    json.at("h2d_together").get_to(rates.h2d_together), json.at("d2h_together").get_to(rates.d2h_together);
-    json.at("both_together").get_to(rates.both_together), json.at("peers_together").get_to(rates.peers_together);
+    for_each_rate(rates, [&](const char* name, auto& rate) { json.at(name).get_to(rate); });
   } catch (const nlohmann::json::exception&) {
     return {};
   }
@@ -74,14 +79,8 @@ gpu::LinkRates read_or_measure(int devices, const fs::path& file) {
   }
   const auto rates = spread(gpu::measure_links(usable, std::size_t{64} << 20), usable, devices);
   if (busy) return rates;
-  const nlohmann::json json{{"h2d", rates.h2d},
-                            {"d2h", rates.d2h},
-                            {"latency", rates.latency},
-                            {"peer", rates.peer},
-                            {"h2d_together", rates.h2d_together},
-                            {"d2h_together", rates.d2h_together},
-                            {"both_together", rates.both_together},
-                            {"peers_together", rates.peers_together}};
+  nlohmann::json json;
+  for_each_rate(rates, [&](const char* name, const auto& rate) { json[name] = rate; });
   keep_if_possible(file, json.dump(1) + "\n");
   return rates;
 }

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "codelets/host_blas.hpp"
@@ -30,10 +31,7 @@ namespace {
 constexpr std::array cpu_sizes{64, 128, 256};
 constexpr std::array gpu_sizes{256, 512, 1024, 2048, 4096};
 
-template <Scalar T>
-double product_flops(double n) {
-  return flops_per_multiply_add<T> * n * n * n;
-}
+double product_flops(char type, double n) { return flops_of_multiply_add(type) * n * n * n; }
 
 /// Processor time of the calling thread [s]. It does not advance while other threads use the core.
 double own_seconds() {
@@ -60,24 +58,23 @@ double cpu_product_seconds(int n) {
   return best;
 }
 
-template <Scalar T>
-CostCurve measure_cpu() {
+CostCurve measure_cpu(char type) {
   const host::OneThread per_call;
   std::vector<CostCurve::Point> points;
   points.reserve(cpu_sizes.size());
-  for (const int n : cpu_sizes) points.push_back({product_flops<T>(n), cpu_product_seconds<T>(n)});
+  for (const int n : cpu_sizes)
+    points.push_back({product_flops(type, n), with_type(type, [&]<Scalar T>(T) { return cpu_product_seconds<T>(n); })});
   return CostCurve(std::move(points));
 }
 
 /// Measures products of increasing size. Stops early on a GPU that is slow in this type; larger products are then taken
 /// to have the rate of the last measured one.
 /// @param kernel_seconds  the function for CUDA or for OpenCL
-template <Scalar T>
-CostCurve measure_gpu(int device, double (*kernel_seconds)(char type, int device, int n)) {
+CostCurve measure_gpu(char type, int device, double (*kernel_seconds)(char type, int device, int n)) {
   constexpr double long_enough = 0.01;  // [s]; the next size would take eight times as long
   std::vector<CostCurve::Point> points;
   for (const int n : gpu_sizes) {
-    points.push_back({product_flops<T>(n), kernel_seconds(type_letter<T>, device, n)});
+    points.push_back({product_flops(type, n), kernel_seconds(type, device, n)});
     if (points.back().seconds > long_enough) break;
   }
   return CostCurve(std::move(points));
@@ -145,22 +142,15 @@ class FirstGpu {
   RatesCache cache_;
 };
 
-/// The published rates of a type, which other threads may read; null until they are complete.
-std::atomic<const MachineRates*>& published(char type) {
-  static std::array<std::atomic<const MachineRates*>, 4> rates{};
-  switch (type) {
-  case 's': return rates[0];
-  case 'd': return rates[1];
-  case 'c': return rates[2];
-  default: return rates[3];
-  }
-}
+constexpr std::string_view types = "sdcz";
 
-/// The rates of one type. Never destroyed, since other threads may use them while the process exits.
-template <Scalar T>
-MachineRates& rates_of() {
-  static auto& rates = *new MachineRates;
-  return rates;
+/// The rates of one type, and where other threads read them; null until they are complete.
+struct RatesOfType : MachineRates {
+  std::atomic<const MachineRates*> published = nullptr;
+};
+RatesOfType& rates_of(char type) {
+  static auto& all = *new std::array<RatesOfType, types.size()>;  // other threads may use them while the process exits
+  return all[types.find(type)];
 }
 
 std::mutex measuring;
@@ -192,14 +182,9 @@ void measure_cuda(const Machine& machine) {
     return measure_columns(device, {256, 1024, 4096, 8192, 16384, 32768, 65536}, false);
   });
   known.memory = gpu.curve("memory", measure_memory);
-  const auto products = [&]<Scalar T>(T) {
-    return gpu.curve(std::string(1, type_letter<T>),
-                     [](int device) { return measure_gpu<T>(device, gpu::kernel_seconds); });
-  };
-  known.curves = {{'s', products(float{})},
-                  {'d', products(double{})},
-                  {'c', products(std::complex<float>{})},
-                  {'z', products(std::complex<double>{})}};
+  for (const char type : types)
+    known.curves[type] =
+        gpu.curve(std::string(1, type), [type](int device) { return measure_gpu(type, device, gpu::kernel_seconds); });
 }
 
 /// Complex types are assumed to have the rates of real ones, because compiling kernels to measure them may take
@@ -208,8 +193,8 @@ void measure_opencl(const Machine& machine) {
   auto& known = measured(machine, true).curves;
   if (!known.empty()) return;
   const FirstGpu gpu(machine, true);
-  const auto single = gpu.curve("s", [](int device) { return measure_gpu<float>(device, opencl::kernel_seconds); });
-  const auto full = gpu.curve("d", [](int device) { return measure_gpu<double>(device, opencl::kernel_seconds); });
+  const auto single = gpu.curve("s", [](int device) { return measure_gpu('s', device, opencl::kernel_seconds); });
+  const auto full = gpu.curve("d", [](int device) { return measure_gpu('d', device, opencl::kernel_seconds); });
   known = {{'s', single}, {'d', full}, {'c', single}, {'z', full}};
 }
 
@@ -226,20 +211,19 @@ double link_rate(const Machine& machine) {
   return link;
 }
 
-template <Scalar T>
-void publish(const Machine& machine, double link) {
-  published(type_letter<T>) = nullptr;  // the old pointer may refer to rates of an earlier session with other devices
-  auto& rates = rates_of<T>();
-  if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
-  rates.opencl = machine.has_opencl() ? measured(machine, true).curves[type_letter<T>] : CostCurve();
-  rates.gpu = machine.has_cuda() ? measured(machine, false).curves[type_letter<T>] : rates.opencl;
+void publish(const Machine& machine, char type, double link) {
+  auto& rates = rates_of(type);
+  rates.published = nullptr;  // the old pointer may refer to rates of an earlier session with other devices
+  if (rates.cpu.empty()) rates.cpu = measure_cpu(type);
+  rates.opencl = machine.has_opencl() ? measured(machine, true).curves[type] : CostCurve();
+  rates.gpu = machine.has_cuda() ? measured(machine, false).curves[type] : rates.opencl;
   rates.others = mean_rate(rates, machine.cuda_gpus, machine.gpu_count() - machine.cuda_gpus);
   rates.column = machine.has_cuda() ? measured(machine, false).column : CostCurve();
   rates.operations.clear();
   rates.idle_column = machine.has_cuda() ? measured(machine, false).idle_column : CostCurve();
   rates.memory = machine.has_cuda() ? measured(machine, false).memory.best_rate() : 0;
   rates.link = link;
-  published(type_letter<T>) = &rates;
+  rates.published = &rates;
 }
 
 }  // namespace
@@ -262,10 +246,7 @@ void measure_gpu_rates(const Machine& machine) {
     // attractive.
     link = std::max(link, measured(machine, false).column.best_rate());
   }
-  publish<float>(machine, link);
-  publish<std::complex<float>>(machine, link);
-  publish<std::complex<double>>(machine, link);
-  publish<double>(machine, link);
+  for (const char type : types) publish(machine, type, link);
   published_for = gpus;
 }
 
@@ -275,57 +256,45 @@ void measure_operations(const Machine& machine, bool may_run) {
   if (!machine.has_cuda()) return;
   const std::lock_guard lock(measuring);
   const FirstGpu gpu(machine, false);
-  const auto of_type = [&]<Scalar T>(T) {
-    constexpr char type = type_letter<T>;
+  for (const char type : types) {
     auto& known = measured(machine, false).operations[type];
     const bool measures = may_run && operation_timer != nullptr;
     if (known.empty()) known = gpu.operations(type, [&] { return measures ? operation_timer(machine, type) : known; });
-    rates_of<T>().operations = known;
-  };
-  of_type(float{}), of_type(double{}), of_type(std::complex<float>{}), of_type(std::complex<double>{});
+    rates_of(type).operations = known;
+  }
 }
 
-template <Scalar T>
-const MachineRates& machine_rates(const Machine& /*machine*/) {
-  auto& slot = published(type_letter<T>);
-  if (slot.load() == nullptr) {
+const MachineRates& machine_rates(const Machine& /*machine*/, char type) {
+  auto& rates = rates_of(type);
+  if (rates.published.load() == nullptr) {
     std::unique_lock lock(measuring);
     if (exit_gate::is_closed()) {
       lock.unlock();  // the exit needs this lock
       exit_gate::stop_here();
     }
-    if (auto& rates = rates_of<T>(); rates.cpu.empty()) rates.cpu = measure_cpu<T>();
-    slot = &rates_of<T>();
+    if (rates.cpu.empty()) rates.cpu = measure_cpu(type);
+    rates.published = &rates;
   }
-  return rates_of<T>();
+  return rates;
 }
 
-template const MachineRates& machine_rates<float>(const Machine&);
-template const MachineRates& machine_rates<double>(const Machine&);
-template const MachineRates& machine_rates<std::complex<float>>(const Machine&);
-template const MachineRates& machine_rates<std::complex<double>>(const Machine&);
-
-template <Scalar T>
-MachineRates rates_before_start(const Machine& machine) {
+MachineRates rates_before_start(const Machine& machine, char type) {
   const std::lock_guard lock(measuring);
-  auto& rates = rates_of<T>();
-  if (rates.cpu.empty()) rates.cpu = measure_cpu<T>();
+  auto& rates = rates_of(type);
+  if (rates.cpu.empty()) rates.cpu = measure_cpu(type);
   MachineRates known;
   known.cpu = rates.cpu;
   const auto& curves = measured(machine, true).curves;
-  const auto measure = [](int device) { return measure_gpu<T>(device, opencl::kernel_seconds); };
-  if (curves.empty()) known.gpu = FirstGpu(machine, true).curve(std::string(1, type_letter<T>), measure);
-  else known.gpu = curves.at(type_letter<T>);
+  const auto measure = [type](int device) { return measure_gpu(type, device, opencl::kernel_seconds); };
+  if (curves.empty()) known.gpu = FirstGpu(machine, true).curve(std::string(1, type), measure);
+  else known.gpu = curves.at(type);
   return known;
 }
-
-template MachineRates rates_before_start<float>(const Machine&);
-template MachineRates rates_before_start<double>(const Machine&);
 
 void finish_measuring() { const std::lock_guard lock(measuring); }
 
 double expected_seconds(const char* /*operation*/, const codelets::Work& work, int worker) {
-  const auto* rates = published(work.type).load();
+  const auto* rates = rates_of(work.type).published.load();
   if (rates == nullptr) return 0;
   const auto type = starpu_worker_get_type(worker);
   if (type == STARPU_CUDA_WORKER) return rates->gpu.seconds(work.flops);

@@ -64,20 +64,20 @@ void set_operation_timer(TimeOperations time);
 /// @pre  the GPU rates are measured, workers can run tasks, and no task of Tessera runs
 void measure_operations(const Machine& machine, bool may_run);
 
-/// The rates for T. With GPUs, they were measured at the start of the session. Without GPUs, the first call for each
-/// type measures a CPU core, which takes a few milliseconds. On a simulated machine, they come from its description.
-template <Scalar T>
-const MachineRates& machine_rates(const Machine& machine);
+/// The rates for a type. With GPUs, they were measured at the start of the session. Without GPUs, the first call for
+/// each type measures a CPU core, which takes a few milliseconds. On a simulated machine, they come from its
+/// description.
 /// @param type  s, d, c or z
-inline const MachineRates& machine_rates(const Machine& machine, char type) {
-  return with_type(
-      type, [&]<Scalar T>(T) -> const auto& { return machine_rates<T>(machine); });
+const MachineRates& machine_rates(const Machine& machine, char type);
+template <Scalar T>
+const MachineRates& machine_rates(const Machine& machine) {
+  return machine_rates(machine, type_letter<T>);
 }
 
-/// The rates for T of a machine with OpenCL devices before StarPU starts; the link rates are missing.
+/// The rates of a machine with OpenCL devices before StarPU starts; the link rates are missing.
+/// @param type  s or d
 /// @pre  `machine.gpus` and `gpu_info` are known
-template <Scalar T>
-MachineRates rates_before_start(const Machine& machine);
+MachineRates rates_before_start(const Machine& machine, char type);
 
 /// The total rate of all cores, relative to that of all GPUs; 0: unknown.
 inline double relative_rate_of_cores(const MachineRates& rates, int cores, int gpus) {

@@ -53,8 +53,8 @@ CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& 
     decision.reason = "compute no tiles: " + why;
     return decision;
   }
-  const double in_double = relative_rate_of_cores(rates_before_start<double>(known), cores, gpus),
-               in_single = relative_rate_of_cores(rates_before_start<float>(known), cores, gpus);
+  const double in_double = relative_rate_of_cores(rates_before_start(known, 'd'), cores, gpus),
+               in_single = relative_rate_of_cores(rates_before_start(known, 's'), cores, gpus);
   if (in_double <= 0 || in_single <= 0) {
     decision.reason = "compute no tiles: the rates of the GPUs are not known";
     return decision;

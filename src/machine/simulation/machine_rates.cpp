@@ -20,24 +20,22 @@ double core_seconds(char type, double flops, double rate) {
   return flops / (rate * (single ? 2 : 1));
 }
 
-template <Scalar T>
-MachineRates describe(const Machine& machine) {
-  const double flops = flops_per_multiply_add<T> * 256 * 256 * 256;
+MachineRates describe(const Machine& machine, char type) {
+  const double flops = flops_of_multiply_add(type) * 256 * 256 * 256;
   MachineRates rates;
-  rates.cpu = CostCurve({{flops, core_seconds(type_letter<T>, flops, described_machine().core_rate)}});
+  rates.cpu = CostCurve({{flops, core_seconds(type, flops, described_machine().core_rate)}});
   if (machine.gpu_count() == 0) return rates;
   const int first = machine.gpus.front();
   const auto& kind = described_machine().kind_of(first);
   std::vector<CostCurve::Point> points;
   for (const auto& point :
        kind.kernels.at("gemm").points())  // a complex tile of the same order has four times the flops
-    points.push_back({point.amount * flops_per_multiply_add<T> / flops_per_multiply_add<double>, 0});
-  for (auto& point : points)
-    point.seconds = kind.types.at(type_letter<T>) * kind.kernels.at("gemm").seconds(point.amount);
+    points.push_back({point.amount * flops_of_multiply_add(type) / flops_per_multiply_add<double>, 0});
+  for (auto& point : points) point.seconds = kind.types.at(type) * kind.kernels.at("gemm").seconds(point.amount);
   rates.gpu = CostCurve(std::move(points));
   double all = 0;
-  for (const int gpu : machine.gpus) all += described_machine().kind_of(gpu).best_rate(type_letter<T>);
-  rates.others = all / machine.gpu_count() / kind.best_rate(type_letter<T>);
+  for (const int gpu : machine.gpus) all += described_machine().kind_of(gpu).best_rate(type);
+  rates.others = all / machine.gpu_count() / kind.best_rate(type);
   if (kind.in) rates.column = kind.in->computing;
   rates.link = described_machine().gpus[static_cast<std::size_t>(first)].in;
   return rates;
@@ -49,24 +47,14 @@ void measure_gpu_rates(const Machine& /*machine*/) {}  // a described GPU needs 
 void measure_operations(const Machine& /*machine*/, bool /*may_run*/) {}
 void set_operation_timer(TimeOperations /*time*/) {}
 
-template <Scalar T>
-const MachineRates& machine_rates(const Machine& machine) {
-  static const MachineRates rates = describe<T>(machine);  // a simulated process has only one Runtime
-  return rates;
+const MachineRates& machine_rates(const Machine& machine, char type) {
+  return with_type(type, [&]<Scalar T>(T) -> const MachineRates& {
+    static const MachineRates rates = describe(machine, type);  // a simulated process has only one Runtime
+    return rates;
+  });
 }
 
-template const MachineRates& machine_rates<float>(const Machine&);
-template const MachineRates& machine_rates<double>(const Machine&);
-template const MachineRates& machine_rates<std::complex<float>>(const Machine&);
-template const MachineRates& machine_rates<std::complex<double>>(const Machine&);
-
-template <Scalar T>
-MachineRates rates_before_start(const Machine& machine) {
-  return describe<T>(machine);
-}
-
-template MachineRates rates_before_start<float>(const Machine&);
-template MachineRates rates_before_start<double>(const Machine&);
+MachineRates rates_before_start(const Machine& machine, char type) { return describe(machine, type); }
 
 int core_count() { return described_machine().cores; }
 int granted_cores() { return -1; }
