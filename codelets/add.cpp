@@ -10,7 +10,7 @@ namespace {
 
 template <Scalar T>
 struct Add {
-  using Args = AddArgs;
+  using Args = ScaleArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto [part, first_row, real_diagonal] = std::tuple(args.part, args.first_row, args.real_diagonal);

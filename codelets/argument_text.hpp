@@ -60,9 +60,6 @@ inline std::string text_of(const SymmPanelArgs& a) {
 inline std::string text_of(const SyrkArgs& a) {
   return words(a.uplo, a.first_row, a.op, factor(a.alpha, a), factor(a.beta, a));
 }
-inline std::string text_of(const Syr2kArgs& a) {
-  return words(a.uplo, a.first_row, a.op, factor(a.alpha, a), factor(a.beta, a));
-}
 inline std::string text_of(const TriangularArgs& a) {
   return words(a.side, a.uplo, a.op, a.diag, factor(a.alpha, a), a.blocked, a.sum != nullptr, a.spreads);
 }
@@ -84,9 +81,8 @@ inline std::string text_of(const GrowthArgs& a) { return words(a.part, a.of); }
 inline std::string text_of(const TrtriArgs& a) { return words(a.uplo, a.diag, a.blocked); }
 inline std::string text_of(const LauumArgs& a) { return words(a.uplo); }
 inline std::string text_of(const FindZeroArgs& a) { return words(a.row, a.first); }
-inline std::string text_of(const PanelMultiplyArgs& a) { return words(a.first); }
+inline std::string text_of(const PanelArgs& a) { return words(a.first); }
 inline std::string text_of(const PanelInvertArgs& a) { return words(a.first, a.blocked); }
-inline std::string text_of(const SplitPanelArgs& a) { return words(a.first); }
 inline std::string text_of(const SwapColumnsArgs& a) { return words(a.distance, a.panel, a.within); }
 inline std::string text_of(const ReflectorArgs& a) { return words(a.first); }
 inline std::string text_of(const ClearRowsArgs& a) { return words(a.first); }
@@ -99,6 +95,5 @@ inline std::string text_of(const InspectArgs& /*a*/) { return {}; }
 inline std::string text_of(const ScaleArgs& a) {
   return words(a.part, a.first_row, a.real_diagonal, factor(a.beta, a));
 }
-inline std::string text_of(const AddArgs& a) { return words(a.part, a.first_row, a.real_diagonal, factor(a.beta, a)); }
 
 }  // namespace tessera::codelets

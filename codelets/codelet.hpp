@@ -100,7 +100,7 @@ struct SymmPanelArgs {
 starpu_codelet& symm_panel(char type);
 starpu_codelet& hemm_panel(char type);
 
-/// A triangle of C ← α op(A) op(A)ᵀ + β C. herk has ᴴ instead of ᵀ, and real α and β. Buffers: A (read), C.
+/// The arguments of syrk and syr2k.
 struct SyrkArgs {
   Work work;
   Uplo uplo;
@@ -108,18 +108,12 @@ struct SyrkArgs {
   Op op;
   Number alpha, beta;
 };
+/// A triangle of C ← α op(A) op(A)ᵀ + β C. herk has ᴴ instead of ᵀ, and real α and β. Buffers: A (read), C.
 starpu_codelet& syrk(char type);
 starpu_codelet& herk(char type);
 
 /// A triangle of C ← α op(A) op(B)ᵀ + α op(B) op(A)ᵀ + β C. her2k has ᴴ instead of ᵀ, ᾱ in the second term, and a real
 /// β. Buffers: A, B (read), C.
-struct Syr2kArgs {
-  Work work;
-  Uplo uplo;
-  int first_row;
-  Op op;
-  Number alpha, beta;
-};
 starpu_codelet& syr2k(char type);
 starpu_codelet& her2k(char type);
 
@@ -368,12 +362,13 @@ starpu_codelet& find_zero(char type);
 // The tile operations that follow invert a matrix from the panels of its LU factorization. The rows k = [first, first +
 // columns) of a panel contain its part of the diagonal.
 
-/// Multiplies a later panel B of U by an inverted panel A of U: B(above k) ← B(above k) + A(above k) B(k), then B(k) ←
-/// A(k) B(k), where A(k) is upper triangular. Buffers: A (read), B.
-struct PanelMultiplyArgs {
+struct PanelArgs {
   Work work;
   Index first;
 };
+
+/// Multiplies a later panel B of U by an inverted panel A of U: B(above k) ← B(above k) + A(above k) B(k), then B(k) ←
+/// A(k) B(k), where A(k) is upper triangular. Buffers: A (read), B.
 starpu_codelet& panel_multiply(char type);
 
 /// A(above k) ← −A(above k) A(k)⁻¹, then A(k) ← A(k)⁻¹, where A(k) is upper triangular. Buffers: A, W. If `blocked`,
@@ -387,10 +382,6 @@ starpu_codelet& panel_invert(char type);
 
 /// L ← rows [first, m) of A, then the part of A below the diagonal ← 0. The elements above the diagonal of L are
 /// meaningless. Buffers: A, L (write).
-struct SplitPanelArgs {
-  Work work;
-  Index first;
-};
 starpu_codelet& split_panel(char type);
 
 /// Exchanges columns of panels by the pivots of panel A, the last pivot first. Pivot i is the column, counted from 1 at
@@ -473,24 +464,17 @@ struct InspectArgs {
 };
 starpu_codelet& inspect(char type);
 
-/// C ← β C, or a triangle of it. Buffers: C.
+/// The arguments of scale and add.
 struct ScaleArgs {
   Work work;
   Part part;
   int first_row;
-  bool real_diagonal;  ///< sets the imaginary part of the diagonal to 0; only for a triangle
+  bool real_diagonal;  ///< treats the imaginary part of C's diagonal as 0, and sets it to 0; only for a triangle
   Number beta;
 };
+/// C ← β C, or a triangle of it. Buffers: C.
 starpu_codelet& scale(char type);
-
 /// C ← D + β C, or a triangle of it. With β = 0, C is not read. Buffers: D (read), C.
-struct AddArgs {
-  Work work;
-  Part part;
-  int first_row;
-  bool real_diagonal;  ///< treats the imaginary part of C's diagonal as 0; only for a triangle
-  Number beta;
-};
 starpu_codelet& add(char type);
 
 }  // namespace tessera::codelets

@@ -25,7 +25,7 @@ struct UpperPanel {
 
 template <Scalar T>
 struct PanelMultiply {
-  using Args = PanelMultiplyArgs;
+  using Args = PanelArgs;
 
   /// @param multiply  a function (A, B), which computes B ← A B for an upper triangular A
   static void run(const auto& blas, void* buffers[], const Args& args, auto multiply) {
@@ -86,7 +86,7 @@ struct PanelInvert {
 
 template <Scalar T>
 struct SplitPanel {
-  using Args = SplitPanelArgs;
+  using Args = PanelArgs;
 
   static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]), L = tile<T>(buffers[1]);

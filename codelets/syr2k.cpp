@@ -10,7 +10,7 @@ namespace {
 
 template <Scalar T, bool hermitian>
 struct Syr2k {
-  using Args = Syr2kArgs;
+  using Args = SyrkArgs;
   static void run(const auto& blas, void* buffers[], const Args& args) {
     const auto [uplo, first_row, op] = std::tuple(args.uplo, args.first_row, args.op);
     const auto alpha = T(args.alpha), beta = T(args.beta);

@@ -42,7 +42,7 @@ class LuInverse {
         const double flops = flops_.multiply(rows_above(k), columns(k), columns(j));
         sink_.step(k);
         sink_.submit(codelets::panel_multiply(A_.type()), {access(k, STARPU_R), access(j, STARPU_RW)},
-                     codelets::PanelMultiplyArgs{{flops, A_.type()}, first(k)}, panel(j).owner);
+                     codelets::PanelArgs{{flops, A_.type()}, first(k)}, panel(j).owner);
       }
       invert_panel(j);
     }
@@ -107,8 +107,7 @@ class LuInverse {
   void split(Index j, starpu_data_handle_t L) {
     sink_.step(j);
     sink_.submit(codelets::split_panel(A_.type()), {access(j, STARPU_RW), {L, STARPU_W}},
-                 codelets::SplitPanelArgs{{(rows() - rows_above(j)) * columns(j), A_.type()}, first(j)},
-                 panel(j).owner);
+                 codelets::PanelArgs{{(rows() - rows_above(j)) * columns(j), A_.type()}, first(j)}, panel(j).owner);
   }
 
   /// Exchanges columns of panel j with those of panels [begin, end), and within panel j if these are the last panels.

@@ -71,7 +71,7 @@ class ProductOps {
     both.flops *= 2;
     sink_.step(X.column());
     sink_.submit(codelet, {X.read(), Y.read(), output(C, beta)},
-                 codelets::Syr2kArgs{both, uplo_of(C.part), C.diagonal, X.op, alpha, beta}, C.owner, C.wanted_next);
+                 codelets::SyrkArgs{both, uplo_of(C.part), C.diagonal, X.op, alpha, beta}, C.owner, C.wanted_next);
   }
 
   /// One step of symm or hemm: applies one panel of A on the left to one panel of X, both of full height. See
@@ -95,13 +95,13 @@ class ProductOps {
   /// @param real_diagonal  whether to ignore the imaginary parts of the diagonal of C; only for a triangle
   void add(const typename Sink::Temporary& D, bool real_diagonal, const Number& beta, const Tile& C) {
     sink_.submit(codelets::add(type_), {{D.handle(), STARPU_R}, {C.handle, STARPU_RW}},
-                 codelets::AddArgs{work(C.elements()), C.part, C.diagonal, real_diagonal && !C.is_whole(), beta},
+                 codelets::ScaleArgs{work(C.elements()), C.part, C.diagonal, real_diagonal && !C.is_whole(), beta},
                  C.owner);
   }
   /// C ← A, as stored
   void copy(const Tile& A, const Tile& C) {
     sink_.submit(codelets::add(type_), {A.read(), {C.handle, STARPU_W}},
-                 codelets::AddArgs{work(C.elements()), C.part, C.diagonal, false, 0}, C.owner);
+                 codelets::ScaleArgs{work(C.elements()), C.part, C.diagonal, false, 0}, C.owner);
   }
   /// C ← β C
   /// @param real_diagonal  whether to set the imaginary parts of the diagonal to 0

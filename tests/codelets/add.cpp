@@ -19,7 +19,7 @@ template <Scalar T>
 void add(const HostMatrix<T>& D, Part part, int first_row, T beta, HostMatrix<T>& C, bool real_diagonal = false) {
   const TileSize whole{D.m(), D.n()};
   const auto d = tiled(D, whole), c = tiled(C, whole);
-  const codelets::AddArgs args{
+  const codelets::ScaleArgs args{
       {static_cast<double>(D.m() * D.n()), type_letter<T>}, part, first_row, real_diagonal, beta};
   sinks::Submitter(*detail::session(), c)
       .submit(codelets::add(type_letter<T>), {{d.handle(0, 0), STARPU_R}, {c.handle(0, 0), STARPU_RW}}, args, -1);
