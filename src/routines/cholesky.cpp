@@ -11,7 +11,7 @@
 #include "conformable.hpp"
 #include "factor_solves.hpp"
 #include "info.hpp"
-#include "lapack_arguments.hpp"
+#include "lapack_on_pointers.hpp"
 #include "operands.hpp"
 #include "plan/plans.hpp"
 #include "runtime/process_session.hpp"

@@ -12,7 +12,7 @@
 #include "conformable.hpp"
 #include "first_zero.hpp"
 #include "info.hpp"
-#include "lapack_arguments.hpp"
+#include "lapack_on_pointers.hpp"
 #include "operands.hpp"
 #include "plan/plans.hpp"
 #include "runtime/process_session.hpp"

@@ -12,7 +12,7 @@
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
 #include "exchange_rows.hpp"
-#include "lapack_arguments.hpp"
+#include "lapack_on_pointers.hpp"
 #include "lu_panels.hpp"
 #include "on_host.hpp"
 #include "operands.hpp"

@@ -15,7 +15,7 @@
 #include "exchange_rows.hpp"
 #include "factor_solves.hpp"
 #include "info.hpp"
-#include "lapack_arguments.hpp"
+#include "lapack_on_pointers.hpp"
 #include "lu_panels.hpp"
 #include "on_host.hpp"
 #include "operands.hpp"

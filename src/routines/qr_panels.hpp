@@ -11,7 +11,7 @@
 #include "algorithms/qr.hpp"
 #include "algorithms/reflector_tiles.hpp"
 #include "blas/shapes.hpp"
-#include "lapack_arguments.hpp"
+#include "lapack_on_pointers.hpp"
 #include "lu_panels.hpp"
 #include "operands.hpp"
 #include "runtime/session.hpp"

@@ -6,7 +6,7 @@
 #include "blas/shapes.hpp"
 #include "compute.hpp"
 #include "first_zero.hpp"
-#include "lapack_arguments.hpp"
+#include "lapack_on_pointers.hpp"
 #include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
