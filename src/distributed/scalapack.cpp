@@ -313,11 +313,11 @@ using in_c::Element;
 using namespace tessera;
 
 // The routines of the BLAS, by their shapes.
-#define PARAMETER_OPTION(Type, member, name, ...) const char *name,
-#define PARAMETER_SIZE(name, ...) const int *name,
-#define PARAMETER_FACTOR(Kind, name, T, Alpha, Beta) const FACTOR_##Kind(Alpha, Beta) * name,
-#define PARAMETER_INPUT(name, ld, T, ...) const Element<T>*name, PLACE(name),
-#define PARAMETER_OUTPUT(name, ld, T, ...) Element<T>*name, PLACE(name)
+#define DECLARE_OPTION(Type, member, name, ...) const char *name,
+#define DECLARE_SIZE(name, ...) const int *name,
+#define DECLARE_FACTOR(Kind, name, T, Alpha, Beta) const FACTOR_##Kind(Alpha, Beta) * name,
+#define DECLARE_INPUT(name, ld, T, ...) const Element<T>*name, PLACE(name),
+#define DECLARE_OUTPUT(name, ld, T, ...) Element<T>*name, PLACE(name)
 #define PLACE(name) const int *i##name, const int *j##name, const int *desc##name
 #define FACTOR_Alpha(Alpha, Beta) Alpha
 #define FACTOR_Beta(Alpha, Beta) Beta
@@ -341,7 +341,7 @@ using namespace tessera;
 #define AT_B 1
 // Of a triangle, the other one stays.
 #define DEFINE_BLAS(letter, T, base, shape, Alpha, Beta)                                                          \
-  void tessera_p##letter##base##_(SHAPE_##shape(PARAMETER, T, in_c::Alpha<T>, in_c::Beta<T>)) {                   \
+  void tessera_p##letter##base##_(SHAPE_##shape(DECLARE, T, in_c::Alpha<T>, in_c::Beta<T>)) {                     \
     blas::Call call{.routine = blas::Routine::base, .type = type_letter<T>};                                      \
     SHAPE_##shape(SET);                                                                                           \
     const auto stored = matrices(call);                                                                           \
