@@ -8,7 +8,6 @@
 #include <CLI/CLI.hpp>
 
 #include "graphs/graphs.hpp"
-#include "shared/bad_argument.hpp"
 #include "shared/command_line.hpp"
 #include "shared/exit_code.hpp"
 

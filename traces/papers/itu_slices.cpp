@@ -22,18 +22,17 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-#include "bench/machine.hpp"
-#include "bench/operand_memory.hpp"
+#include "workload/found_machine.hpp"
 #include "bench/timing.hpp"
+#include "common/of_type.hpp"
 #include "machine/cuda_resources.hpp"
-#include "shared/bad_argument.hpp"
 #include "shared/command_line.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/json_lines.hpp"
 #include "shared/runtime_options.hpp"
-#include "shared/table.hpp"
-#include "shared/types.hpp"
-#include "workload/cublasxt.hpp"
+#include "shared/formatting.hpp"
+#include "workload/libraries.hpp"
+#include "workload/memory.hpp"
 #include "workload/problem_options.hpp"
 
 namespace {
@@ -180,8 +179,8 @@ class Schedule {
     const auto rows = slice(p_.m, i), columns = slice(p_.n, j);
     const auto whole = [](Index x) { return static_cast<int>(x); };
     require(device::gemm<T>(cublas_.get(), Op::NoTrans, Op::NoTrans, whole(rows.count), whole(columns.count),
-                            whole(p_.k), tools::scalar_cast<T>(p_.alpha), data(A_) + rows.first * p_.k,
-                            whole(rows.count), data(B_) + columns.first * p_.k, whole(p_.k), T{},
+                            whole(p_.k), scalar_cast<T>(p_.alpha), data(A_) + rows.first * p_.k, whole(rows.count),
+                            data(B_) + columns.first * p_.k, whole(p_.k), T{},
                             data(C_) + rows.first * p_.n + columns.first * rows.count, whole(rows.count)),
             "a product");
   }
@@ -313,8 +312,8 @@ int run(int argc, char** argv) {
   json.note(tools::table_head(all));
   for (auto problem : options->problems) {
     problem.beta = 0;
-    const auto rows = tools::with_type(
-        problem.type, [&]<Scalar T>(T) { return measure_problem<T>(*options, machine, problem, progress); });
+    const auto rows =
+        with_type(problem.type, [&]<Scalar T>(T) { return measure_problem<T>(*options, machine, problem, progress); });
     progress.clear();
     for (const auto& row : rows) {
       json.note(tools::table_line(all, row));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/campaign.hpp"
+#include "bench/measurements.hpp"
 
 #include <fmt/format.h>
 
@@ -14,11 +14,11 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-#include "bench/operand_memory.hpp"
 #include "bench/timing.hpp"
+#include "common/of_type.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/trace_option.hpp"
-#include "shared/types.hpp"
+#include "workload/memory.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/spread.hpp"
 
@@ -45,10 +45,7 @@ class Campaign {
 
   std::vector<Result> run() {
     if (options_.sweep) return sweep();
-    for (const auto* routine : options_.routines)
-      for (const auto& problem : options_.problems) {
-        if (routine->why_not(problem).empty()) run_problem(*routine, problem);
-      }
+    for (const auto& [routine, problem] : options_.calls()) run_problem(*routine, *problem);
     return std::move(results_);
   }
 
@@ -56,18 +53,16 @@ class Campaign {
   std::vector<Result> sweep() {
     Regrets regrets;
     for (const auto& way : alternatives(options_.gpus.back()))
-      for (const auto* routine : options_.routines)
-        for (const auto& problem : options_.problems) {
-          if (!routine->why_not(problem).empty() || !suits(way, problem)) continue;
-          fill(*routine, problem);
-          try {
-            run_tessera(*routine, problem,
-                        {way.gpus, options_.policies.front(), options_.placements.front(), way.tile});
-            regrets.add(results_.back());
-          } catch (const ArgumentError& error) {  // a tile size that does not fit on any GPU is not an alternative
-            report_.note(error.what());
-          }
+      for (const auto& [routine, problem] : options_.calls()) {
+        if (!suits(way, *problem)) continue;
+        fill(*routine, *problem);
+        try {
+          run_tessera(*routine, *problem, {way.gpus, options_.policies.front(), options_.placements.front(), way.tile});
+          regrets.add(results_.back());
+        } catch (const ArgumentError& error) {  // a tile size that does not fit on any GPU is not an alternative
+          report_.note(error.what());
         }
+      }
     report_.end(regrets);
     return std::move(results_);
   }
@@ -75,12 +70,10 @@ class Campaign {
  private:
   void allocate() {
     std::array<std::size_t, 3> bytes{};
-    for (const auto* routine : options_.routines)
-      for (const auto& problem : options_.problems) {
-        if (!routine->why_not(problem).empty()) continue;
-        const auto needed = operand_bytes(*routine, problem);
-        for (std::size_t i = 0; i < bytes.size(); i++) bytes[i] = std::max(bytes[i], needed[i]);
-      }
+    for (const auto& [routine, problem] : options_.calls()) {
+      const auto needed = operand_bytes(*routine, *problem);
+      for (std::size_t i = 0; i < bytes.size(); i++) bytes[i] = std::max(bytes[i], needed[i]);
+    }
     const double gigabytes = static_cast<double>(bytes[0] + bytes[1] + bytes[2]) * 1e-9;
     if (gigabytes >
         machine_.free_memory * 1e-9)  // A container may report too little free memory, so this is not an error.
@@ -187,10 +180,7 @@ class Campaign {
   }
 
   std::size_t runs() const {
-    std::size_t problems = 0;
-    for (const auto* routine : options_.routines)
-      for (const auto& problem : options_.problems) problems += routine->why_not(problem).empty() ? 1 : 0;
-    return problems * options_.gpus.size() * options_.policies.size() * options_.placements.size();
+    return options_.calls().size() * options_.gpus.size() * options_.policies.size() * options_.placements.size();
   }
 
   /// Explains the recording. If that fails, returns the error message as text, so that the next measurements still run.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/demo.hpp"
+#include "bench/measurements.hpp"
 
 #include <fmt/format.h>
 
@@ -8,8 +8,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include "shared/text.hpp"
-#include "shared/wrapped.hpp"
+#include "shared/formatting.hpp"
 
 namespace tessera::bench {
 
@@ -27,10 +26,6 @@ Index choose_size(double rate, double free_memory, Index step) {
   const double by_memory = std::sqrt(free_memory / 4 / (3 * sizeof(double)));
   const auto size = std::min(largest, static_cast<Index>(std::min(by_time, by_memory)));
   return std::max(step, size / step * step);
-}
-
-std::string say_rate(double rate) {
-  return rate >= 1e12 ? significant(rate * 1e-12, 3) + " TFLOP/s" : significant(rate * 1e-9, 3) + " GFLOP/s";
 }
 
 std::string compare(const Result& ours, const Result& other, const std::string& name) {

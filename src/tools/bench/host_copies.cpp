@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/host_copies.hpp"
+#include "bench/measurements.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +15,8 @@
 #include "machine/copying_threads.hpp"
 #include "memory/staging/host_copies.hpp"
 #include "memory/staging/posted_copies.hpp"
+#include "shared/formatting.hpp"
 #include "shared/json_lines.hpp"
-#include "shared/text.hpp"
 
 namespace tessera::bench {
 

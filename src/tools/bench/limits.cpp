@@ -12,9 +12,9 @@
 #include <thread>
 
 #include "codelets/host_blas.hpp"
+#include "common/of_type.hpp"
 #include "machine/opencl.hpp"
-#include "shared/types.hpp"
-#include "workload/generated.hpp"
+#include "workload/operand.hpp"
 #include "workload/other_libraries.hpp"
 
 namespace tessera::bench {
@@ -124,7 +124,7 @@ void Limits::measure(char type, int gpus, Index n) {
   const auto size = static_cast<int>(std::clamp<Index>(n, smallest_product, std::numeric_limits<int>::max()));
   if (auto& rate = rates_[{gpus, type}]; rate == 0) {
     progress_.show(fmt::format("type {}, {}", type, gpus > 0 ? "GPUs" : "cores"));
-    rate = tools::with_type(type, [&]<Scalar T>(T) {
+    rate = with_type(type, [&]<Scalar T>(T) {
       const int order = std::min(size, largest_gpu_product);
       auto& sustained = at_once_[{gpus, type}].flops;
       if (gpus == 0) return sustained = cores_rate<T>(cpus_, size);

@@ -4,10 +4,10 @@
 #include <map>
 #include <utility>
 
-#include "bench/machine.hpp"
-#include "bench/progress.hpp"
-#include "workload/limit_parts.hpp"
-#include "workload/routines.hpp"
+#include "bench/timing.hpp"
+#include "workload/found_machine.hpp"
+#include "workload/result.hpp"
+#include "workload/routine.hpp"
 
 namespace tessera::bench {
 

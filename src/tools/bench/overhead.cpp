@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "bench/overhead.hpp"
+#include "bench/measurements.hpp"
 
 #include <fmt/format.h>
 #include <starpu.h>
@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
@@ -16,10 +15,10 @@
 #include "bench/timing.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "shared/bad_argument.hpp"
+#include "shared/exit_code.hpp"
+#include "shared/formatting.hpp"
 #include "shared/json_lines.hpp"
 #include "shared/runtime_options.hpp"
-#include "shared/text.hpp"
 #include "workload/other_libraries.hpp"
 
 namespace tessera::bench {
@@ -100,7 +99,7 @@ void submit(const std::array<starpu_data_handle_t, 3>& handles, int home) {
 /// Microseconds per task.
 struct Overhead {
   double submission = 0, drain = 0;
-  std::optional<double> push, pop;  ///< empty: unknown; only the policy `tessera` measures them
+  double push = NAN, pop = NAN;  ///< only the policy `tessera` measures them
 };
 
 /// @param homes  workers that the tasks suggest to the policy in turn; may be empty
@@ -129,72 +128,47 @@ Overhead run_tasks(int count, const std::vector<int>& homes) {
 }
 
 Overhead median_of(const std::vector<Overhead>& runs) {
-  const auto middle = [&](auto value) {
-    std::vector<double> values;
-    values.reserve(runs.size());
-    for (const auto& run : runs) values.push_back(value(run));
-    return median(values);
-  };
   Overhead result;
-  result.submission = middle([](const Overhead& run) { return run.submission; });
-  result.drain = middle([](const Overhead& run) { return run.drain; });
-  if (runs.front().push) {
-    result.push = middle([](const Overhead& run) { return *run.push; });
-    result.pop = middle([](const Overhead& run) { return *run.pop; });
+  for (double Overhead::*part : {&Overhead::submission, &Overhead::push, &Overhead::pop, &Overhead::drain}) {
+    std::vector<double> values;
+    for (const auto& run : runs) values.push_back(run.*part);
+    result.*part = median(values);
   }
   return result;
 }
 
-class Table {
- public:
-  Table(const Options& options, Progress& progress)
-      : tasks_(options.overhead), progress_(progress), json_(options.json) {
-    print(
-        fmt::format("Microseconds per task, with {} empty tasks queued; median of {} runs\n", tasks_, options.repeat));
-    print(row({"policy", "placement", "GPUs", "CPUs", "submission", "push", "pop", "drain"}));
-  }
+/// The columns for the Runtime that exists.
+std::vector<tools::Column<Overhead>> columns() {
+  const auto part = [](double Overhead::*which) {
+    return [=](const Overhead& overhead) { return tools::significant(overhead.*which, 3); };
+  };
+  return {{"policy", -16, [](const Overhead&) { return policy(); }},
+          {"placement", -9, [](const Overhead&) { return tools::placement_name(placement()); }},
+          {"GPUs", 4, [](const Overhead&) { return std::to_string(gpu_count()); }},
+          {"CPUs", 4, [](const Overhead&) { return std::to_string(cpu_workers()); }},
+          {"submission", 10, part(&Overhead::submission)},
+          {"push", 6, part(&Overhead::push)},
+          {"pop", 6, part(&Overhead::pop)},
+          {"drain", 6, part(&Overhead::drain)}};
+}
 
-  void add(const Overhead& overhead) {
-    const auto text = [](const std::optional<double>& value) { return value ? tools::significant(*value, 3) : "-"; };
-    const auto known = [](const std::optional<double>& value) {
-      return value ? nlohmann::ordered_json(*value) : nullptr;
-    };
-    const auto where = tools::placement_name(placement());
-    print(row({policy(), where, std::to_string(gpu_count()), std::to_string(cpu_workers()), text(overhead.submission),
-               text(overhead.push), text(overhead.pop), text(overhead.drain)}));
-    json_.write({{"overhead_tasks", tasks_},
-                 {"policy", policy()},
-                 {"placement", where},
-                 {"gpus", gpu_count()},
-                 {"cpus", cpu_workers()},
-                 {"submission_us", overhead.submission},
-                 {"push_us", known(overhead.push)},
-                 {"pop_us", known(overhead.pop)},
-                 {"drain_us", overhead.drain}});
-  }
-
- private:
-  static std::string row(const std::array<std::string, 8>& cells) {
-    constexpr std::array widths{-16, -9, 4, 4, 10, 6, 6, 6};
-    std::string line;
-    for (std::size_t i = 0; i < cells.size(); i++) line += tools::aligned(cells[i], widths[i]);
-    return tools::trimmed(line);
-  }
-
-  void print(const std::string& line) {
-    progress_.clear();
-    json_.note(line);
-  }
-
-  int tasks_;
-  Progress& progress_;
-  tools::JsonLines json_;
-};
+nlohmann::ordered_json to_json(int tasks, const Overhead& overhead) {
+  return {{"overhead_tasks", tasks},  {"policy", policy()},     {"placement", tools::placement_name(placement())},
+          {"gpus", gpu_count()},      {"cpus", cpu_workers()},  {"submission_us", overhead.submission},
+          {"push_us", overhead.push}, {"pop_us", overhead.pop}, {"drain_us", overhead.drain}};
+}
 
 }  // namespace
 
 void measure_overhead(const Options& options, Progress& progress) {
-  Table table(options, progress);
+  tools::JsonLines json(options.json);
+  const auto print = [&](const std::string& line) {
+    progress.clear();
+    json.note(line);
+  };
+  print(fmt::format("Microseconds per task, with {} empty tasks queued; median of {} runs\n", options.overhead,
+                    options.repeat));
+  print(tools::table_head(columns()));
   for (const int gpus : options.gpus)
     for (const auto& name : options.policies)
       for (const auto where : options.placements) {
@@ -216,7 +190,9 @@ void measure_overhead(const Options& options, Progress& progress) {
           runs.push_back(run_tasks(options.overhead, homes));
         }
         runs.erase(runs.begin(), runs.begin() + options.warmup);
-        table.add(median_of(runs));
+        const auto middle = median_of(runs);
+        print(tools::table_line(columns(), middle));
+        json.write(to_json(options.overhead, middle));
       }
 }
 

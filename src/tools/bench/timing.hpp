@@ -2,12 +2,47 @@
 #pragma once
 
 #include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
 #include <vector>
 
-#include "bench/progress.hpp"
+#include "runtime/progress/progress.hpp"
+#include "runtime/progress/status_line.hpp"
+#include "runtime/progress/text.hpp"
+#include "runtime/progress/ticker.hpp"
 #include "workload/result.hpp"
 
 namespace tessera::bench {
+
+/// The status line of this program: the current measurement and, during long calls of Tessera, their progress.
+class Progress {
+ public:
+  /// @param wanted  empty: only on a terminal
+  explicit Progress(std::optional<bool> wanted);
+  ~Progress();
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  /// Names the measurement that starts now.
+  void begin(std::string what) { what_ = std::move(what); }
+  /// Shows the line with `detail` until the next call of this function or of `clear`.
+  /// @param more  omitted if the line is too narrow
+  void show(const std::string& detail, const std::string& more = "");
+  /// Removes the line, so that other text can be printed there.
+  void clear();
+
+ private:
+  void look();
+
+  std::string what_;
+  std::mutex mutex_;  ///< guards the members below, except the last two
+  detail::StatusLine line_;
+  detail::ProgressText calls_;
+  std::string text_, more_;  ///< "": no line is shown
+  std::optional<detail::ProgressWatch> watch_;
+  std::optional<detail::Ticker> ticker_;
+};
 
 /// Numbers of calls.
 struct Repetitions {

@@ -23,4 +23,9 @@ class RandomSystem {
   Index n_;
 };
 
+/// HPL's scaled residual of a solution x (n numbers): ‖A x − b‖ / (u (‖A‖ ‖x‖ + ‖b‖) n) with maximum norms and u =
+/// 2^-53. NaN if x contains NaN. All cores regenerate A in blocks of rows, so this takes 2n² flops, and memory for a
+/// few vectors.
+double scaled_residual(const RandomSystem& system, const double* x);
+
 }  // namespace tessera::hpl

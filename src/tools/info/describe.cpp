@@ -14,6 +14,7 @@
 #include "algorithms/plan.hpp"
 #include "codelets/host_blas.hpp"
 #include "common/cache.hpp"
+#include "common/of_type.hpp"
 #include "common/starpu_version.hpp"
 #include "info/facts.hpp"
 #include "machine/free_memory.hpp"
@@ -21,7 +22,6 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "shared/runtime_options.hpp"
-#include "shared/types.hpp"
 #include "tile/default_tile.hpp"
 #include "tile/split.hpp"
 
@@ -183,7 +183,7 @@ Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
 }
 
 PlannedProduct plan_product(char type, Index n) {
-  return tools::with_type(type, [&]<Scalar T>(T) {
+  return with_type(type, [&]<Scalar T>(T) {
     const auto session = detail::session();
     return PlannedProduct{type, n,
                           plan::plan_product(session->machine(), type_letter<T>, Op::NoTrans, Op::NoTrans, n, n, n)};
@@ -191,7 +191,7 @@ PlannedProduct plan_product(char type, Index n) {
 }
 
 PlannedDistributedProduct plan_distributed(char type, const DistributedProduct& product) {
-  return tools::with_type(type, [&]<Scalar T>(T) {
+  return with_type(type, [&]<Scalar T>(T) {
     const auto session = detail::session();
     const auto& machine = session->machine();
     PlannedDistributedProduct plan{type, product, tile::default_tile(machine, type_letter<T>), {}, {}, {}};

@@ -12,7 +12,7 @@
 
 #include <tessera/types.hpp>
 
-#include "shared/types.hpp"
+#include "common/of_type.hpp"
 
 namespace tessera::info {
 
@@ -37,7 +37,7 @@ std::string plain(std::string name) {
 }
 
 double flops(char type, double n) {
-  return tools::with_type(type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * n * n * n; });
+  return with_type(type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * n * n * n; });
 }
 
 /// The time of a given number of flops, relative to double precision, in the largest product measured for this type.

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "info/facts.hpp"
-#include "shared/text.hpp"
+#include "shared/formatting.hpp"
 #include "workload/explanation.hpp"
 
 namespace tessera::info {

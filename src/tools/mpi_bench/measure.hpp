@@ -5,10 +5,29 @@
 #include <optional>
 #include <vector>
 
-#include "devices.hpp"
-#include "problems.hpp"
+#include "mpi_bench/problems.hpp"
+#include "runtime/counters.hpp"
 
 namespace tessera::mpi_bench {
+
+/// The memory nodes in which workers of this process compute, except the node from which MPI sends. They belong to
+/// GPUs, or to NUMA nodes if StarPU distinguishes these.
+struct Devices {
+  std::vector<int> nodes;  ///< StarPU's memory nodes
+  double memory = 0;       ///< bytes for tiles on the device with the least memory; 0: no known limit
+};
+/// @pre StarPU runs
+Devices devices_of_process();
+
+/// Restricts all tasks that this thread submits from now on to workers that compute in these memory nodes.
+/// @throws BadArgument if there is no such worker
+void use_devices_only();
+
+/// Bytes transferred over the buses between two readings, averaged over the devices.
+struct BusLoads {
+  double from_host = 0, from_peers = 0, to_host = 0;
+};
+BusLoads loads_between(const Devices& devices, const detail::BytesByLink& before, const detail::BytesByLink& after);
 
 /// The result of a measurement; the same in all processes.
 struct Result {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "simulated.hpp"
+#include "mpi_bench/simulated.hpp"
 
 #include <mpi.h>
 #include <smpi/smpi.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "unrolling.hpp"
+#include "mpi_bench/unrolling.hpp"
 
 #include <starpu.h>
 
@@ -8,14 +8,11 @@
 #include <optional>
 #include <vector>
 
-#include <tessera/blas3.hpp>
-#include <tessera/lapack.hpp>
 #include <tessera/runtime.hpp>
 
 #include "distributed/owner_table.hpp"
-#include "problems.hpp"
 #include "runtime/process_session.hpp"
-#include "shared/bad_argument.hpp"
+#include "shared/exit_code.hpp"
 #include "sinks/dump.hpp"
 #include "tile/processes.hpp"
 #include "tile/tile_grid.hpp"
@@ -87,30 +84,12 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// @pre  the routine exists in double precision
-void submit(const std::string& routine, const Matrix<double>& A, const Matrix<double>& B, const Matrix<double>& C) {
-  constexpr auto lower = Uplo::Lower;
-  constexpr auto as_stored = Op::NoTrans;
-  if (routine == "gemm") gemm(as_stored, as_stored, 1., A, B, 1., C);
-  if (routine == "gemmt") gemmt(lower, as_stored, Op::Trans, 1., A, A, 1., C);
-  if (routine == "symm") symm(Side::Left, lower, 1., A, B, 1., C);
-  if (routine == "syrk") syrk(lower, as_stored, 1., A, 1., C);
-  if (routine == "syr2k") syr2k(lower, as_stored, 1., A, B, 1., C);
-  if (routine == "trmm") trmm(Side::Left, lower, as_stored, Diag::Unit, 1., A, B);
-  if (routine == "trsm") trsm(Side::Left, lower, as_stored, Diag::Unit, 1., A, B);
-  if (routine == "potrf") potrf(lower, A);
-  if (routine == "potrs") potrs(lower, A, B);
-  if (routine == "getrf_nopiv") getrf_nopiv(A);
-  if (routine == "getrs_nopiv") getrs_nopiv(as_stored, A, B);
-}
-
 }  // namespace
 
-Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index tiles,
+Unrolling unroll_alone(const Routine& routine, int p, int q, int rank, Index tiles,
                        const detail::ProcessControl& control, bool dumps) {
-  const bool needs_pivots = routine == "getrf" || routine == "getrs" || routine == "gesv";  // which do not arrive
-  if (is_for_complex_only(routine) || needs_pivots)
-    throw tools::BadArgument("--routine", routine, "cannot be unrolled");
+  if (routine.is_for_complex_only() || routine.has_pivots())  // which would not arrive
+    throw tools::BadArgument("--routine", std::string(routine.name), "cannot be unrolled");
   constexpr Index tile = 2;  // tasks take no time
   const Runtime runtime;
   const auto nobody = std::make_shared<Nobody>(rank, p * q, control);
@@ -133,7 +112,7 @@ Unrolling unroll_alone(const std::string& routine, int p, int q, int rank, Index
   if (dumps) dump.emplace();
   starpu_pause();
   const double begin = cpu_seconds();
-  submit(routine, matrices[0], matrices[1], matrices[2]);
+  submit(routine.name, matrices[0], matrices[1], matrices[2], 1., 1., Diag::Unit);
   result.seconds = cpu_seconds() - begin;
   starpu_resume();
   if (dump) result.dump = dump->text();

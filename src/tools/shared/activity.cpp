@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "shared/text.hpp"
+#include "shared/formatting.hpp"
 
 namespace tessera::tools {
 

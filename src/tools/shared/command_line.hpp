@@ -3,12 +3,23 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <utility>
 
 #include "common/variables.hpp"
-#include "shared/bad_argument.hpp"
-#include "shared/wrapped.hpp"
+#include "shared/exit_code.hpp"
+#include "shared/formatting.hpp"
 
 namespace tessera::tools {
+
+/// Parses rows and columns, such as 2x3.
+/// @param of  what they are of, for the message
+inline std::pair<int, int> parse_pair(const char* option, const std::string& text, const char* of = "") {
+  int rows = 0, columns = 0, end = 0;
+  if (std::sscanf(text.c_str(), "%dx%d%n", &rows, &columns, &end) != 2 ||
+      static_cast<std::size_t>(end) != text.size() || rows < 1 || columns < 1)
+    throw BadArgument(option, text, fmt::format("must be rows and columns{}, e.g. 2x3", of));
+  return {rows, columns};
+}
 
 /// Wraps --help at 100 characters, which CLI11 does not.
 class WrappedHelp : public CLI::Formatter {

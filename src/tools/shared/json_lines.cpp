@@ -10,7 +10,7 @@
 
 #include <tessera/error.hpp>
 
-#include "shared/bad_argument.hpp"
+#include "shared/exit_code.hpp"
 
 namespace tessera::tools {
 

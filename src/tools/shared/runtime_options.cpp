@@ -8,7 +8,7 @@
 
 #include "runtime/options.hpp"
 #include "runtime/policy_names.hpp"
-#include "shared/bad_argument.hpp"
+#include "shared/exit_code.hpp"
 
 namespace tessera::tools {
 
@@ -41,28 +41,23 @@ CLI::Validator whole_number(Index least, Index most) {
 }
 
 void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
-  const auto list = [&](const char* name, auto& variable, const char* what, const std::string& text) {
-    auto* option = app.add_option(name, variable, text + (several ? "; those of a list run one after another" : ""));
+  const auto before = app.option_defaults()->get_group();
+  app.option_defaults()->group("What it runs on");
+  const auto list = [&](const char* name, auto& variable, const char* value, const std::string& text) {
+    auto* option =
+        add_option(app, name, variable, value, text + (several ? "; those of a list run one after another" : ""));
     option->allow_extra_args(false);  // what follows may be another argument
-    if (several) option->delimiter(',');
-    else option->expected(1);
-    return option->type_name(what);
+    return several ? option->delimiter(',') : option->expected(1);
   };
-  for (auto* option :
-       {list("--gpus", typed.gpus, "N", "GPUs (all)")->check(whole_number(0, 1024)),
-        app.add_option("--cpus", typed.cpus, "number of CPU workers (all cores)")
-            ->type_name("N")
-            ->check(whole_number(0, 65536)),
-        app.add_option("--tile", typed.tile, "tile size (the library's choice)")
-            ->type_name("NB")
-            ->check(whole_number(1, 2147483647)),
-        list("--policy", typed.policies, "NAME",
-             "tessera, lws, dmdas, eager, or another policy of StarPU (the library's choice)"),
-        app.add_option("--policy-library", typed.policy_library,
-                       "a library with your own scheduling policies; --policy selects one (the first)")
-            ->type_name("FILE"),
-        list("--placement", typed.placements, "NAME", "home, owner or scheduler (the library's choice)")})
-    option->group("What it runs on");
+  list("--gpus", typed.gpus, "N", "GPUs (all)")->check(whole_number(0, 1024));
+  add_number(app, "--cpus", typed.cpus, "N", 0, 65536, "number of CPU workers (all cores)");
+  add_number(app, "--tile", typed.tile, "NB", 1, largest_size, "tile size (the library's choice)");
+  list("--policy", typed.policies, "NAME",
+       "tessera, lws, dmdas, eager, or another policy of StarPU (the library's choice)");
+  add_option(app, "--policy-library", typed.policy_library, "FILE",
+             "a library with your own scheduling policies; --policy selects one (the first)");
+  list("--placement", typed.placements, "NAME", "home, owner or scheduler (the library's choice)");
+  app.option_defaults()->group(before);
 }
 
 std::vector<std::string> parse_policies(const TypedRuntime& typed) {
@@ -85,6 +80,14 @@ std::vector<Placement> parse_placements(const TypedRuntime& typed) {
     result.push_back(*placement);
   }
   return result;
+}
+
+RuntimeOptions parse_runtime(const TypedRuntime& typed) {
+  RuntimeOptions options;
+  options.cpus = typed.cpus, options.tile = typed.tile;
+  if (!typed.gpus.empty()) options.gpus = typed.gpus.front();
+  options.policy = parse_policies(typed).front(), options.placement = parse_placements(typed).front();
+  return options;
 }
 
 RuntimeOptions with_environment(const RuntimeOptions& options) { return detail::with_environment(options); }

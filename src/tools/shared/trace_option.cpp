@@ -11,8 +11,8 @@
 
 #include <tessera/error.hpp>
 
-#include "shared/bad_argument.hpp"
 #include "shared/child_process.hpp"
+#include "shared/exit_code.hpp"
 
 namespace tessera::tools {
 

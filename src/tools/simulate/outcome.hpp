@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,14 +33,13 @@ struct Outcome {
   int cores() const { return activity.workers - activity.gpus; }  ///< CPU workers that compute tiles
 };
 
-void to_json(nlohmann::json& json, const Outcome& outcome);
-void from_json(const nlohmann::json& json, Outcome& outcome);
+/// Sends the outcome, as JSON, to the process at the other end of a socket. @return whether all of it was written
+bool write_outcome(int socket, const Outcome& outcome);
+/// The outcome in a text that `write_outcome` has written; empty if it is not whole.
+std::optional<Outcome> read_outcome(const std::string& text);
 
-/// The fraction of the time in which a GPU ran tasks.
-double computing_share(const GpuUse& gpu, double seconds);
-/// The average over all GPUs. @pre there is at least one
-double average_computing(const Outcome& outcome);
-/// The time between the first GPU's last end and the last GPU's, as a fraction of the total time.
-double imbalance(const Outcome& outcome);
+/// The descriptor of the socket between tessera-simulate and the program that it starts. Shells and programs rarely use
+/// such a high number. tessera-simulate sends one letter, and libtessera_observer.so answers once, with the Outcome.
+constexpr int hand_over = 198;
 
 }  // namespace tessera::simulate

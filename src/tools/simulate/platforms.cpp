@@ -4,10 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include "common/variables.hpp"
-#include "shared/bad_argument.hpp"
+#include "common/whole_file.hpp"
+#include "machine/simulation/starpu_files.hpp"
+#include "shared/exit_code.hpp"
 
 namespace tessera::simulate {
 
@@ -50,6 +53,80 @@ std::filesystem::path find_platform(const std::string& name) {
   throw BadArgument(
       "--platform", name,
       fmt::format("is not a machine in {}; known machines: {}", platforms.string(), known_platforms(platforms)));
+}
+
+simulation::Machine read_platform(const fs::path& file) {
+  try {
+    return simulation::read_machine(file);
+  } catch (const RuntimeError& error) {
+    throw BadArgument(std::string("--platform: ") + error.what());
+  }
+}
+
+void put_environment(const fs::path& platform, const Scratch& scratch, int gpu_memory) {
+  const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
+  put("TESSERA_PLATFORM", platform);
+  put("STARPU_PERF_MODEL_DIR", scratch);
+  put("STARPU_HOME", scratch);
+  put("STARPU_HOSTNAME", host_name);
+  put("STARPU_NWORKER_PER_CUDA", "1");
+  // Allocation is free, as in a warm call, in which StarPU reuses device memory.
+  put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");
+  if (gpu_memory > 0) {
+    put("STARPU_LIMIT_CUDA_MEM", std::to_string(gpu_memory));
+    put("STARPU_SUBALLOCATOR", "0");  // the suballocator allocates 32 MiB at a time, or fails
+  }
+}
+
+namespace {
+
+std::string host(int process) { return fmt::format("process{}", process); }
+
+std::string link(const std::string& name, double rate, double latency) {
+  return fmt::format("   <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{:.9f}s\"/>\n", name, rate, latency);
+}
+
+/// The processes, and the routes of their messages: within a node, or from node to node.
+std::string network_zone(const simulation::Network& network, int processes) {
+  const auto node_of = [&](int process) { return process / network.processes_per_node; };
+  std::string text = " <AS id=\"network\" routing=\"Full\">\n";
+  for (int process = 0; process < processes; process++)
+    text += fmt::format("   <host id=\"{}\" speed=\"1Gf\"/>\n", host(process));
+  for (int process = 0; process < processes; process++)
+    text += link("into " + host(process), network.inside, network.latency);
+  for (int node = 0; node <= node_of(processes - 1); node++) {
+    text += link(fmt::format("into node{}", node), network.in, 0);
+    text += link(fmt::format("out of node{}", node), network.out, network.latency);
+  }
+  for (int from = 0; from < processes; from++)
+    for (int to = 0; to < processes; to++) {
+      if (from == to) continue;
+      text += fmt::format("   <route src=\"{}\" dst=\"{}\" symmetrical=\"NO\">", host(from), host(to));
+      if (node_of(from) == node_of(to)) text += fmt::format("<link_ctn id=\"into {}\"/>", host(to));
+      else
+        text +=
+            fmt::format("<link_ctn id=\"out of node{}\"/><link_ctn id=\"into node{}\"/>", node_of(from), node_of(to));
+      text += "</route>\n";
+    }
+  return text + " </AS>\n";
+}
+
+}  // namespace
+
+void write_cluster(const simulation::Machine& machine, int processes, const std::filesystem::path& platform,
+                   const std::filesystem::path& hosts) {
+  std::string text =
+      "<?xml version='1.0'?>\n"
+      "<!DOCTYPE platform SYSTEM 'http://simgrid.gforge.inria.fr/simgrid/simgrid.dtd'>\n"
+      "<platform version=\"4\">\n<AS id=\"root\" routing=\"None\">\n";
+  text += network_zone(*machine.network, processes);
+  std::string names;
+  for (int process = 0; process < processes; process++) {
+    text += simulation::starpu_zone(machine, fmt::format("StarPU-MPI{}", process));  // StarPU looks for this name
+    names += host(process) + "\n";
+  }
+  detail::write_whole(platform, text + "</AS>\n</platform>\n");
+  detail::write_whole(hosts, names);
 }
 
 }  // namespace tessera::simulate

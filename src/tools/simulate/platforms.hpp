@@ -4,11 +4,31 @@
 #include <filesystem>
 #include <string>
 
+#include "machine/simulation/machine.hpp"
+
 namespace tessera::simulate {
 
 /// The file of a described machine.
 /// @param name  a machine in traces/platforms, or a file
 /// @throws BadArgument if there is none
 std::filesystem::path find_platform(const std::string& name);
+/// @throws BadArgument if the file does not describe a machine
+simulation::Machine read_platform(const std::filesystem::path& file);
+
+/// The folder of the machine's files for StarPU. The simulation may write there, too.
+using Scratch = std::filesystem::path;
+/// The name of the machine in these files.
+constexpr const char* host_name = "simulated";
+
+/// Sets the variables that the simulating StarPU reads.
+/// @param gpu_memory  MiB of each GPU; 0: all of its memory
+void put_environment(const std::filesystem::path& platform, const Scratch& scratch, int gpu_memory);
+
+/// Describes processes on machines of this kind, and the network between them, to SimGrid: writes a platform file, and
+/// the list of hosts on which `smpirun` starts the processes.
+/// @pre the machine has a network
+/// @throws RuntimeError if a file cannot be written
+void write_cluster(const simulation::Machine& machine, int processes, const std::filesystem::path& platform,
+                   const std::filesystem::path& hosts);
 
 }  // namespace tessera::simulate

@@ -15,11 +15,11 @@
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
 
+#include "common/of_type.hpp"
 #include "common/whole_file.hpp"
 #include "machine/free_memory.hpp"
 #include "machine/simulation/machine.hpp"
 #include "shared/runtime_options.hpp"
-#include "shared/types.hpp"
 #include "simulate/task_watch.hpp"
 #include "sinks/dump.hpp"
 #include "tile/split.hpp"
@@ -86,11 +86,11 @@ tile::TileExtents slices_of(const bench::Problem& p, Index slices) {
 /// C ← α A B + β C in slices.
 void multiply_in_slices(const bench::Problem& p, Index slices, const bench::Operands& operands) {
   const auto tile = slices_of(p, slices);
-  tools::with_type(p.type, [&]<Scalar T>(T) {
+  with_type(p.type, [&]<Scalar T>(T) {
     const Matrix<T> A(static_cast<const T*>(operands.A), p.m, p.k, p.m, {tile.m, tile.k}),
         B(static_cast<const T*>(operands.B), p.k, p.n, p.k, {tile.k, tile.n}),
         C(static_cast<T*>(operands.C), p.m, p.n, p.m, {tile.m, tile.n});
-    gemm(Op::NoTrans, Op::NoTrans, tools::scalar_cast<T>(p.alpha), A, B, tools::scalar_cast<T>(p.beta), C);
+    gemm(Op::NoTrans, Op::NoTrans, bench::scalar_cast<T>(p.alpha), A, B, bench::scalar_cast<T>(p.beta), C);
     C.start_write_back();
     C.wait();
   });
@@ -176,23 +176,8 @@ struct {
 
 }  // namespace
 
-void put_environment(const Options& options, const Scratch& scratch) {
-  const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
-  put("TESSERA_PLATFORM", options.platform);
-  put("STARPU_PERF_MODEL_DIR", scratch.folder);
-  put("STARPU_HOME", scratch.folder);
-  put("STARPU_HOSTNAME", Scratch::host);
-  put("STARPU_NWORKER_PER_CUDA", "1");
-  // Allocation is free, as in a warm call, in which StarPU reuses device memory.
-  put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");
-  if (options.gpu_memory > 0) {
-    put("STARPU_LIMIT_CUDA_MEM", std::to_string(options.gpu_memory));
-    put("STARPU_SUBALLOCATOR", "0");  // the suballocator allocates 32 MiB at a time, or fails
-  }
-}
-
 void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result) {
-  put_environment(options, scratch);
+  put_environment(options.platform, scratch, options.gpu_memory);
   job = {&options, &run, result};
   simulation::operands_are_pageable = *options.memory == bench::Memory::Pageable;
   if (simulation::operands_are_pageable) stage_copies();
@@ -217,7 +202,5 @@ extern "C" int starpu_main(int /*argc*/, char** /*argv*/) {
   } catch (const std::exception& error) {
     outcome.error = error.what();
   }
-  const auto text = nlohmann::json(outcome).dump();
-  const bool whole = write(simulate::job.result, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  _exit(whole ? 0 : 1);  // skips SimGrid's slow clean-up
+  _exit(simulate::write_outcome(simulate::job.result, outcome) ? 0 : 1);  // skips SimGrid's slow clean-up
 }

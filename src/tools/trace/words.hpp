@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "trace/run.hpp"
+#include "trace/recorded_run.hpp"
 
 /// Formatting of quantities for people.
 namespace tessera::trace {

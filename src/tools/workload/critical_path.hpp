@@ -10,6 +10,7 @@
 
 #include <tessera/lapack.hpp>
 
+#include "algorithms/run.hpp"
 #include "codelets/codelet.hpp"
 #include "machine/cost_curve.hpp"
 
@@ -70,9 +71,9 @@ double lu_path(Index m, Index n, T* A, Index ld, TileSize tile, double rate) {
 /// A factorization of order n in square tiles. Only the tasks that factorize a diagonal tile are repeated. Calls of the
 /// routine would also measure the task that writes the `info`, which may run on another worker.
 /// @param updates  multiply-adds of the updates from one diagonal tile to the next, in units of tile³
-/// @param submit   (a tile, InfoValue*, int count): submits `count` factorizations of the tile
-template <Scalar T, typename Submit>
-double tile_path(Index n, Index tile, double updates, double rate, Submit submit) {
+/// @param factorize  (sink, a tile, InfoValue*): the algorithm
+template <Scalar T, typename Factorize>
+double tile_path(Index n, Index tile, double updates, double rate, Factorize factorize) {
   if (n == 0) return 0;
   const Index order = std::min(tile, n);
   // This matrix can be factorized repeatedly: its factors are legal matrices, even after each call takes the square
@@ -82,7 +83,10 @@ double tile_path(Index n, Index tile, double updates, double rate, Submit submit
   const Matrix<T> diagonal(A.data(), order, order, order, {order, order});
   codelets::InfoValue info;
   const double one = seconds_in_a_row([&](int count) {
-    submit(diagonal, &info, count);
+    sinks::Submitter submitter(detail::MatrixAccess::session(diagonal), diagonal);
+    algorithms::submit(submitter, [&](auto& to) {
+      for (int i = 0; i < count; i++) factorize(to, diagonal, &info);
+    });
     diagonal.wait();
   });
   const double tiles = std::ceil(static_cast<double>(n) / static_cast<double>(order));

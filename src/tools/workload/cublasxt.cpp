@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "workload/cublasxt.hpp"
+#include "workload/libraries.hpp"
 
 #include <string>
 

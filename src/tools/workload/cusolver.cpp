@@ -11,11 +11,11 @@
 #include <tessera/error.hpp>
 
 #include "codelets/device_solver.hpp"
+#include "common/of_type.hpp"
 #include "machine/cuda_resources.hpp"
 #include "machine/gpu.hpp"
-#include "shared/types.hpp"
 #include "workload/other_libraries.hpp"
-#include "workload/routines.hpp"
+#include "workload/routine.hpp"
 
 namespace tessera::bench {
 
@@ -98,6 +98,14 @@ struct CuSolver::State {
     return blas_;
   }
 
+  /// Calls make_call(T{}) with this object's GPU as the current device.
+  template <typename Call>
+  void on_gpu(char type, Call make_call) const {
+    const gpu::KeepCurrentDevice keep;
+    require(cudaSetDevice(device), "cudaSetDevice");
+    with_type(type, make_call);
+  }
+
   int* new_info() { return static_cast<int*>(info.at_least(2 * sizeof(int))); }
   template <Scalar T>
   T* work(int elements) {
@@ -132,9 +140,7 @@ CuSolver::~CuSolver() {
 
 void CuSolver::factorize(char type, Uplo uplo, Index n, void* A, Index lda, Index nrhs, void* B, Index ldb) {
   if (n == 0) return;
-  const gpu::KeepCurrentDevice keep;
-  require(cudaSetDevice(state_->device), "cudaSetDevice");
-  tools::with_type(type, [&]<Scalar T>(T) {
+  state_->on_gpu(type, [&]<Scalar T>(T) {
     const auto order = static_cast<int>(n);
     const State::OnGpu<T> a(state_->A, state_->device, A, n, n, lda, uplo),
         b(state_->B, state_->device, B, n, nrhs, ldb);
@@ -154,9 +160,7 @@ void CuSolver::factorize(char type, Uplo uplo, Index n, void* A, Index lda, Inde
 
 void CuSolver::invert(char type, Inversion which, Uplo uplo, Diag diag, Index n, void* A, Index lda) {
   if (n == 0) return;
-  const gpu::KeepCurrentDevice keep;
-  require(cudaSetDevice(state_->device), "cudaSetDevice");
-  tools::with_type(type, [&]<Scalar T>(T) {
+  state_->on_gpu(type, [&]<Scalar T>(T) {
     const auto order = static_cast<int>(n);
     const State::OnGpu<T> a(state_->A, state_->device, A, n, n, lda, uplo);
     auto* const info = state_->new_info();
@@ -187,9 +191,7 @@ void CuSolver::invert(char type, Inversion which, Uplo uplo, Diag diag, Index n,
 void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index lda, int* pivots, Index nrhs, void* B,
                                      Index ldb) {
   if (m == 0 || n == 0) return;
-  const gpu::KeepCurrentDevice keep;
-  require(cudaSetDevice(state_->device), "cudaSetDevice");
-  tools::with_type(type, [&]<Scalar T>(T) {
+  state_->on_gpu(type, [&]<Scalar T>(T) {
     const auto rows = static_cast<int>(m), columns = static_cast<int>(n);
     const auto bytes = static_cast<std::size_t>(std::min(m, n)) * sizeof(int);
     const State::OnGpu<T> a(state_->A, state_->device, A, m, n, lda), b(state_->B, state_->device, B, n, nrhs, ldb);
@@ -213,9 +215,7 @@ void CuSolver::factorize_by_reflectors(char type, Index m, Index n, void* A, Ind
                                        Index ldb) {
   if (m == 0 || n == 0) return;
   if (nrhs > 0 && m < n) throw RuntimeError("cuSOLVER has no LQ factorization");
-  const gpu::KeepCurrentDevice keep;
-  require(cudaSetDevice(state_->device), "cudaSetDevice");
-  tools::with_type(type, [&]<Scalar T>(T) {
+  state_->on_gpu(type, [&]<Scalar T>(T) {
     const auto rows = static_cast<int>(m), columns = static_cast<int>(n), right = static_cast<int>(nrhs);
     const auto bytes = static_cast<std::size_t>(std::min(m, n)) * sizeof(T);
     const State::OnGpu<T> a(state_->A, state_->device, A, m, n, lda), b(state_->B, state_->device, B, m, nrhs, ldb);

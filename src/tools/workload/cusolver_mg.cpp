@@ -14,9 +14,9 @@
 
 #include <tessera/error.hpp>
 
+#include "common/of_type.hpp"
 #include "machine/cuda_resources.hpp"
 #include "machine/gpu.hpp"
-#include "shared/types.hpp"
 #include "workload/other_libraries.hpp"
 
 #if __has_include(<cusolverMg.h>)
@@ -35,42 +35,34 @@ void require(cusolverStatus_t status, const char* what) {
 }
 void require(cudaError_t status, const char* what) { gpu::require(status, what); }
 
-/// The functions of the library. Lives as long as the process, as CUDA's libraries must.
+/// A function of the library, which stays loaded as long as the process, as CUDA's libraries must.
+template <typename Function>
+Function* loaded(const char* name) {
+  static void* const library = [] {
+    const std::string file = "libcusolverMg.so." + std::to_string(CUSOLVER_VER_MAJOR);
+    auto* const opened = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (opened == nullptr) throw RuntimeError("cuSOLVERMg cannot be loaded: " + std::string(dlerror()));
+    return opened;
+  }();
+  auto* const function = reinterpret_cast<Function*>(dlsym(library, name));
+  if (function == nullptr) throw RuntimeError(std::string("cuSOLVERMg has no ") + name);
+  return function;
+}
+
 struct Functions {
-  decltype(&cusolverMgCreate) create;
-  decltype(&cusolverMgDestroy) destroy;
-  decltype(&cusolverMgDeviceSelect) select;
-  decltype(&cusolverMgCreateDeviceGrid) create_grid;
-  decltype(&cusolverMgDestroyGrid) destroy_grid;
-  decltype(&cusolverMgCreateMatrixDesc) create_matrix;
-  decltype(&cusolverMgDestroyMatrixDesc) destroy_matrix;
-  decltype(&cusolverMgPotrf_bufferSize) potrf_workspace;
-  decltype(&cusolverMgPotrf) potrf;
-  decltype(&cusolverMgGetrf_bufferSize) getrf_workspace;
-  decltype(&cusolverMgGetrf) getrf;
-
-  static const Functions& loaded() {
-    static const Functions functions;
-    return functions;
-  }
-
- private:
-  Functions() {
-    const std::string name = "libcusolverMg.so." + std::to_string(CUSOLVER_VER_MAJOR);
-    library_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library_ == nullptr) throw RuntimeError("cuSOLVERMg cannot be loaded: " + std::string(dlerror()));
-    find(create, "cusolverMgCreate"), find(destroy, "cusolverMgDestroy"), find(select, "cusolverMgDeviceSelect");
-    find(create_grid, "cusolverMgCreateDeviceGrid"), find(destroy_grid, "cusolverMgDestroyGrid");
-    find(create_matrix, "cusolverMgCreateMatrixDesc"), find(destroy_matrix, "cusolverMgDestroyMatrixDesc");
-    find(potrf_workspace, "cusolverMgPotrf_bufferSize"), find(potrf, "cusolverMgPotrf");
-    find(getrf_workspace, "cusolverMgGetrf_bufferSize"), find(getrf, "cusolverMgGetrf");
-  }
-  template <typename Function>
-  void find(Function& function, const char* name) {
-    function = reinterpret_cast<Function>(dlsym(library_, name));
-    if (function == nullptr) throw RuntimeError(std::string("cuSOLVERMg has no ") + name);
-  }
-  void* library_ = nullptr;
+#define FUNCTION(member, name) decltype(&name) member = loaded<decltype(name)>(#name);
+  FUNCTION(create, cusolverMgCreate)
+  FUNCTION(destroy, cusolverMgDestroy)
+  FUNCTION(select, cusolverMgDeviceSelect)
+  FUNCTION(create_grid, cusolverMgCreateDeviceGrid)
+  FUNCTION(destroy_grid, cusolverMgDestroyGrid)
+  FUNCTION(create_matrix, cusolverMgCreateMatrixDesc)
+  FUNCTION(destroy_matrix, cusolverMgDestroyMatrixDesc)
+  FUNCTION(potrf_workspace, cusolverMgPotrf_bufferSize)
+  FUNCTION(potrf, cusolverMgPotrf)
+  FUNCTION(getrf_workspace, cusolverMgGetrf_bufferSize)
+  FUNCTION(getrf, cusolverMgGetrf)
+#undef FUNCTION
 };
 
 template <Scalar T>
@@ -94,7 +86,7 @@ struct Device {
 /// The library distributes blocks of columns cyclically over the GPUs. A GPU stores its blocks side by side, each with
 /// its full height.
 struct CuSolverMg::State {
-  const Functions& functions = Functions::loaded();
+  const Functions functions = {};
   Index block;
   std::vector<Device> devices;
   cusolverMgHandle_t handle = nullptr;
@@ -195,7 +187,7 @@ void CuSolverMg::factorize(char type, Index n, void* A, Index lda) {
   if (n == 0) return;
   const gpu::KeepCurrentDevice keep;
   auto& s = *state_;
-  tools::with_type(type, [&]<Scalar T>(T) {
+  with_type(type, [&]<Scalar T>(T) {
     s.run(n, n, static_cast<T*>(A), lda, true, [&](cudaLibMgMatrixDesc_t descriptor, void** blocks) {
       std::int64_t elements = 0;
       const int order = static_cast<int>(n);
@@ -216,7 +208,7 @@ void CuSolverMg::factorize_with_pivots(char type, Index m, Index n, void* A, Ind
   if (m == 0 || n == 0) return;
   const gpu::KeepCurrentDevice keep;
   auto& s = *state_;
-  tools::with_type(type, [&]<Scalar T>(T) {
+  with_type(type, [&]<Scalar T>(T) {
     s.run(m, n, static_cast<T*>(A), lda, false, [&](cudaLibMgMatrixDesc_t descriptor, void** blocks) {
       std::vector<int*> own;
       for (void* memory : s.memory(&Device::pivots, static_cast<std::size_t>(s.columns_of_each(n)) * sizeof(int)))

@@ -9,8 +9,8 @@
 #include "plan/considered.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "shared/text.hpp"
-#include "workload/letter.hpp"
+#include "shared/formatting.hpp"
+#include "workload/problem.hpp"
 
 namespace tessera::bench {
 

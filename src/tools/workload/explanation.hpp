@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "workload/routines.hpp"
+#include "workload/routine.hpp"
 
 namespace tessera::bench {
 

@@ -4,13 +4,24 @@
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <tessera/error.hpp>
 
-#include "shared/types.hpp"
-#include "workload/routines.hpp"
+#include "common/of_type.hpp"
+#include "workload/routine.hpp"
 
 namespace tessera::bench {
+
+/// Calls a function of LAPACK with the workspace that it asks for.
+/// @param call  (work, elements) → info
+template <Scalar T, typename Call>
+Index with_workspace(Call call) {
+  T best{};
+  call(&best, -1);
+  std::vector<T> work(static_cast<std::size_t>(std::max(std::real(best), Real<T>(1))));
+  return call(work.data(), static_cast<int>(std::ssize(work)));
+}
 
 /// The common part of factorizations, of the solves that begin with one, and of inverses. The matrix is C. A solve has
 /// it in A, and k right-hand sides in C.
@@ -18,9 +29,7 @@ class Factorization : public Routine {
  public:
   Factorization(std::string name, bool solves) : Routine(std::move(name)), solves_(solves) {}
   Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = true}; }
-  double flops(const Problem& p) const final {
-    return tools::with_type(p.type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * multiply_adds(p); });
-  }
+  double flops(const Problem& p) const final { return flops_of_multiply_add(p.type) * multiply_adds(p); }
   Shapes shapes(const Problem& p) const final {
     auto factors = matrix(p);
     factors.ld = std::max<Index>(1, factors.rows) + p.ld_pad;
@@ -45,13 +54,14 @@ class Factorization : public Routine {
   }
   const Shape& shape_of_matrix(const Shapes& s) const { return solves_ ? s.A : s.C; }
   void* address_of_matrix(const Operands& o) const { return solves_ ? o.A : o.C; }
-  /// Calls a routine with operands of the problem's type.
+  /// Calls a routine with operands of the problem's type. Sizes of type Index select Tessera, and sizes of type int the
+  /// host's LAPACK, whose functions otherwise have the same arguments.
   /// @param call  (nrhs, A, lda, B, ldb) → info
   /// @throws RuntimeError if the info is not 0
   template <typename Size, typename Call>
   void run(const Problem& p, const Operands& o, const char* problem, Call call) const {
     const auto s = shapes(p);
-    const auto info = tools::with_type(p.type, [&]<Scalar T>(T) -> Index {
+    const auto info = with_type(p.type, [&]<Scalar T>(T) -> Index {
       return call(static_cast<Size>(p.k), static_cast<T*>(address_of_matrix(o)),
                   static_cast<Size>(shape_of_matrix(s).ld), static_cast<T*>(o.C), static_cast<Size>(s.C.ld));
     });
@@ -67,8 +77,7 @@ class Factorization : public Routine {
     const auto shape = matrix(p);
     const double elements =
         used_elements(p) + static_cast<double>(std::max(shape.rows, shape.columns)) * right_hand_sides(p);
-    const double bytes =
-        tools::with_type(p.type, [&]<Scalar T>(T) { return elements * static_cast<double>(sizeof(T)); });
+    const double bytes = elements * static_cast<double>(size_of(p.type));
     return {bytes, bytes};
   }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <complex>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include <tessera/types.hpp>
 
@@ -66,5 +68,18 @@ struct Verdict {
   /// Takes a further error into account. An error that is not a number stays.
   void add(double further) noexcept { error = further <= error || std::isnan(error) ? error : further; }
 };
+
+/// Converts a factor to `T`. The imaginary part is dropped for real types.
+template <Scalar T>
+T scalar_cast(std::complex<double> value) {
+  if constexpr (is_complex<T>) return T(value);
+  else return static_cast<T>(value.real());
+}
+
+/// The letter that the BLAS uses for an option.
+template <typename Option>
+std::string letter(Option option) {
+  return {static_cast<char>(std::tolower(static_cast<char>(option)))};
+}
 
 }  // namespace tessera::bench

@@ -7,18 +7,14 @@
 #include <charconv>
 #include <tuple>
 
-#include "shared/bad_argument.hpp"
+#include "shared/exit_code.hpp"
 #include "shared/runtime_options.hpp"
 
 namespace tessera::bench {
 
-using tools::BadArgument;
+using tools::BadArgument, tools::add_number, tools::add_option, tools::largest_size;
 
 void add_problem_options(CLI::App& app, TypedProblem& typed) {
-  const auto size = tools::whole_number(0, 2147483647);
-  const auto letter = [&](const char* name, std::string& variable, const char* text) {
-    app.add_option(name, variable, text)->type_name("X");
-  };
   std::string known;
   for (const auto& routine : routines()) known += routine->name() + ", ";
   add_list(app, "--routine", typed.routines, known + "or 'all' (gemm)")->type_name("NAME");
@@ -28,29 +24,25 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
                                      fmt::join(typed.sizes, ",")));
   sizes->type_name("N");
   for (const auto& [name, variable] : {std::pair{"--m", &typed.m}, {"--n", &typed.n}, {"--k", &typed.k}})
-    app.add_option(name, *variable,
-                   "replaces --size; give all the sizes that the routine takes (posv: n, and k right-hand sides)")
-        ->type_name("N")
-        ->check(size)
+    add_number(app, name, *variable, "N", 0, largest_size,
+               "replaces --size; give all the sizes that the routine takes (posv: n, and k right-hand sides)")
         ->excludes(sizes);
-  letter("--trans,--trans-a", typed.trans_a, "n, t or c: op(A) is A, its transpose or conjugate transpose (n)");
-  letter("--trans-b", typed.trans_b, "the same for op(B)");
-  letter("--side", typed.side, "l or r: side of the symmetric or triangular matrix (l)");
-  letter("--uplo", typed.uplo, "u or l: the triangle that is referenced (l)");
-  letter("--diag", typed.diag, "u or n: unit diagonal or not (n)");
-  app.add_option("--alpha", typed.alpha, "a number, or RE,IM (1.1)")->type_name("X");
-  app.add_option("--beta", typed.beta, "a number, or RE,IM (0.3)")->type_name("X");
-  app.add_option("--ld-pad", typed.ld_pad, "elements of padding between columns (0)")->type_name("P")->check(size);
-  app.add_option("--chain", typed.chain,
-                 "gemm: number of calls on the same matrices, with a single wait at the end (1)")
-      ->type_name("N")
-      ->check(tools::whole_number(1, 1000));
-  app.add_option(
-         "--memory", typed.memory,
-         "pinned, pageable, managed, device or spread: operands in host memory, in CUDA's managed memory, in the "
-         "memory of the first GPU, or each tile on the GPU that owns it, where results stay (pinned if there are GPUs)")
-      ->type_name("KIND");
-  app.add_option("--seed", typed.seed, "seed of the random operands (1)")->type_name("N");
+  add_option(app, "--trans,--trans-a", typed.trans_a, "X",
+             "n, t or c: op(A) is A, its transpose or conjugate transpose (n)");
+  add_option(app, "--trans-b", typed.trans_b, "X", "the same for op(B)");
+  add_option(app, "--side", typed.side, "X", "l or r: side of the symmetric or triangular matrix (l)");
+  add_option(app, "--uplo", typed.uplo, "X", "u or l: the triangle that is referenced (l)");
+  add_option(app, "--diag", typed.diag, "X", "u or n: unit diagonal or not (n)");
+  add_option(app, "--alpha", typed.alpha, "X", "a number, or RE,IM (1.1)");
+  add_option(app, "--beta", typed.beta, "X", "a number, or RE,IM (0.3)");
+  add_number(app, "--ld-pad", typed.ld_pad, "P", 0, largest_size, "elements of padding between columns (0)");
+  add_number(app, "--chain", typed.chain, "N", 1, 1000,
+             "gemm: number of calls on the same matrices, with a single wait at the end (1)");
+  add_option(app, "--memory", typed.memory, "KIND",
+             "pinned, pageable, managed, device or spread: operands in host memory, in CUDA's managed memory, in the "
+             "memory of the first GPU, or each tile on the GPU that owns it, where results stay (pinned if there are "
+             "GPUs)");
+  add_option(app, "--seed", typed.seed, "N", "seed of the random operands (1)");
 }
 
 namespace {
@@ -82,14 +74,13 @@ std::complex<double> parse_scalar(const std::string& option, const std::string& 
 
 /// Parses N, MxN or MxNxK. For MxN, k is n.
 std::tuple<Index, Index, Index> parse_size(const std::string& text) {
-  constexpr Index most = 2147483647;
   std::vector<Index> numbers;
   for (const char* at = text.c_str();; at++) {
     Index number = 0;
     const auto [end, error] = std::from_chars(at, text.c_str() + text.size(), number);
-    const bool wrong = error != std::errc{} || number < 0 || number > most || numbers.size() == 3;
+    const bool wrong = error != std::errc{} || number < 0 || number > largest_size || numbers.size() == 3;
     if (wrong || (*end != 'x' && *end != '\0'))
-      throw BadArgument("--size", text, fmt::format("must be N, MxN or MxNxK with numbers from 0 to {}", most));
+      throw BadArgument("--size", text, fmt::format("must be N, MxN or MxNxK with numbers from 0 to {}", largest_size));
     numbers.push_back(number);
     if (*end == '\0') break;
     at = end;
@@ -197,6 +188,12 @@ std::string parse_types(const std::vector<std::string>& names) {
   std::string types;
   for (const auto& name : names) types += name == "all" ? "sdcz" : std::string(1, one_of("--type", name, "sdcz"));
   return types;
+}
+
+void require_plain_sweep(const CLI::App& app, std::initializer_list<const char*> others, std::size_t numbers_of_gpus) {
+  for (const char* other : others)
+    if (app.count(other) > 0) throw BadArgument(std::string(other) + ": cannot be used with --sweep");
+  if (numbers_of_gpus > 1) throw BadArgument("--gpus: --sweep takes one number, and compares fewer GPUs with it");
 }
 
 void parse_problem_options(const CLI::App& app, const TypedProblem& typed, ChosenProblems& chosen) {

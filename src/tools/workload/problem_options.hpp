@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "workload/chosen_problems.hpp"
+#include "workload/routine.hpp"
 
 /// The command line options that describe the problems.
 namespace tessera::bench {
@@ -31,6 +31,11 @@ void add_problem_options(CLI::App& app, TypedProblem& typed);
 /// The letters of some types, or of all.
 /// @throws BadArgument
 std::string parse_types(const std::vector<std::string>& names);
+
+/// Refuses options that cannot be combined with --sweep.
+/// @param others  these options
+/// @throws BadArgument
+void require_plain_sweep(const CLI::App& app, std::initializer_list<const char*> others, std::size_t numbers_of_gpus);
 
 /// @throws BadArgument
 void parse_problem_options(const CLI::App& app, const TypedProblem& typed, ChosenProblems& chosen);

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "workload/letter.hpp"
+#include "workload/problem.hpp"
 
 namespace tessera::bench {
 

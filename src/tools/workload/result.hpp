@@ -1,15 +1,51 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "blas/call.hpp"
 #include "shared/activity.hpp"
-#include "workload/limit_parts.hpp"
-#include "workload/routines.hpp"
+#include "shared/formatting.hpp"
+#include "workload/routine.hpp"
 
 namespace tessera::bench {
+
+/// Total rates of all devices, measured with all of them busy [per second].
+struct DeviceRates {
+  double flops = 0;
+  double in = 0, out = 0;  ///< bytes in one direction; 0: nothing is copied
+  double both = 0;         ///< bytes in both directions at once
+};
+
+/// Lower bounds of a call's time, by resource [s].
+struct LimitParts {
+  double arithmetic = 0;
+  double in = 0, out = 0;  ///< time of the compulsory copies to the GPUs, and to the host
+  double both = 0;         ///< time of all compulsory copies
+  double chain = 0;        ///< critical path of Tessera's factorization
+
+  double longest() const { return std::max({arithmetic, in, out, both, chain}); }
+  /// The name of the longest part.
+  std::string bound() const {
+    const std::array<std::pair<double, const char*>, 5> parts{
+        {{arithmetic, "arithmetic"}, {in, "in"}, {out, "out"}, {both, "both"}, {chain, "chain"}}};
+    return std::ranges::max_element(parts, {}, &std::pair<double, const char*>::first)->second;
+  }
+};
+
+inline LimitParts limit_parts(double flops, const blas::Traffic& bytes, const DeviceRates& rates) {
+  LimitParts parts{.arithmetic = flops / rates.flops};
+  if (rates.in > 0) {
+    parts.in = bytes.in / rates.in, parts.out = bytes.out / rates.out;
+    parts.both = (bytes.in + bytes.out) / rates.both;
+  }
+  return parts;
+}
 
 /// Seconds per call.
 struct Timing {
@@ -63,5 +99,52 @@ nlohmann::ordered_json to_json(const Result& result);
 
 /// The tile as one size, as rows x columns, or as '-'.
 std::string describe_tile(const Result& result);
+
+// The columns that the programs' tables have in common. `result_of` finds the Result of a row.
+
+/// The routine and its sizes: only n if all problems are cubes.
+template <typename Row>
+std::vector<tools::Column<Row>> call_columns(const std::vector<Problem>& problems, auto result_of) {
+  const auto size = [=](Index Problem::*which, bool Takes::*takes) {
+    return [=](const Row& row) {
+      const Result& r = result_of(row);
+      return takes == nullptr || r.routine->takes().*takes ? std::to_string(r.problem.*which) : "-";
+    };
+  };
+  std::vector<tools::Column<Row>> all;
+  all.push_back({"routine", -8, [=](const Row& row) {
+                   const Result& r = result_of(row);
+                   return r.problem.type + r.routine->name();
+                 }});
+  const bool cubes = std::ranges::all_of(problems, [](const Problem& p) { return p.m == p.n && p.n == p.k; });
+  if (!cubes) all.push_back({"m", 6, size(&Problem::m, &Takes::m)});
+  all.push_back({"n", 6, size(&Problem::n, nullptr)});
+  if (!cubes) all.push_back({"k", 6, size(&Problem::k, &Takes::k)});
+  return all;
+}
+
+/// The time that Tessera's plan predicts.
+template <typename Row>
+tools::Column<Row> predicted_column(auto result_of) {
+  return {"predicted", 9, [=](const Row& row) {
+            const Result& r = result_of(row);
+            return r.predicted > 0 ? tools::significant(r.predicted, 4) : "-";
+          }};
+}
+
+/// The bytes that were copied, and the compulsory minimum.
+template <typename Row>
+std::vector<tools::Column<Row>> traffic_columns(auto result_of) {
+  const auto bytes = [=](double Result::Bytes::*which) {
+    return [=](const Row& row) {
+      const auto known = result_of(row).bytes();
+      return known ? tools::gigabytes((*known).*which) : "-";
+    };
+  };
+  return {{"in [GB]", 7, bytes(&Result::Bytes::h2d)},
+          {"least", 6, [=](const Row& row) { return tools::gigabytes(result_of(row).bytes_min_h2d); }},
+          {"out [GB]", 8, bytes(&Result::Bytes::d2h)},
+          {"d2d [GB]", 8, bytes(&Result::Bytes::d2d)}};
+}
 
 }  // namespace tessera::bench

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "workload/operand.hpp"
-#include "workload/wide.hpp"
 
 namespace tessera::bench {
 

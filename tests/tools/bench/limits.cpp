@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "support/process.hpp"
-#include "tools/workload/limit_parts.hpp"
 #include "tools/workload/result.hpp"
 
 namespace tessera::test {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The random system of tessera-hpl, its residuals, and the verdicts on right and wrong solutions.
-#include "tools/hpl/campaign.hpp"
+#include "tools/hpl/hpl_report.hpp"
 
 #include <gmock/gmock.h>
 
@@ -13,8 +13,7 @@
 
 #include "codelets/host_lapack.hpp"
 #include "tools/hpl/random_system.hpp"
-#include "tools/hpl/residual.hpp"
-#include "tools/shared/bad_argument.hpp"
+#include "tools/shared/exit_code.hpp"
 
 namespace tessera::test {
 namespace {

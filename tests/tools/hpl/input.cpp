@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What tessera-hpl accepts in an HPL.dat, and what it refuses.
-#include "tools/hpl/input.hpp"
+#include "tools/hpl/hpl_input.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,7 @@
 
 #include "sample_input.hpp"
 #include "support/files.hpp"
-#include "tools/shared/bad_argument.hpp"
+#include "tools/shared/exit_code.hpp"
 
 namespace tessera::test {
 namespace {

@@ -5,8 +5,7 @@
 #include "file_size_limit.hpp"
 #include "generated_run.hpp"
 #include "trace/output/draw.hpp"
-#include "trace/output/draw_bars.hpp"
-#include "trace/output/draw_scale.hpp"
+#include "trace/output/draw_parts.hpp"
 #include "trace_test.hpp"
 
 namespace tessera::trace::picture_cpp {

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "recorded_trace.hpp"
-#include "shared/text.hpp"
+#include "shared/formatting.hpp"
 
 namespace tessera::trace {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "trace/run.hpp"
+#include "trace/recorded_run.hpp"
 
 namespace tessera::trace {
 

@@ -3,7 +3,7 @@
 
 #include <sstream>
 
-#include "shared/text.hpp"
+#include "shared/formatting.hpp"
 #include "trace/input/fields.hpp"
 #include "trace/input/paje.hpp"
 #include "trace/input/paje_lines.hpp"

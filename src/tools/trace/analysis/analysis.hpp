@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "trace/run.hpp"
+#include "trace/recorded_run.hpp"
 
 namespace tessera::trace {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "trace/analysis/path.hpp"
+#include "trace/analysis/parts.hpp"
 #include "trace/words.hpp"
 
 namespace tessera::trace {

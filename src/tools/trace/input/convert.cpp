@@ -22,8 +22,8 @@
 
 #include <tessera/error.hpp>
 
-#include "shared/bad_argument.hpp"
 #include "shared/child_process.hpp"
+#include "shared/exit_code.hpp"
 #include "trace/input/read_run.hpp"
 
 namespace tessera::trace {

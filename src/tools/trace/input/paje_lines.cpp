@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "shared/text.hpp"
+#include "shared/formatting.hpp"
 #include "trace/input/fields.hpp"
 
 namespace tessera::trace {

@@ -8,15 +8,12 @@
 
 #include <tessera/error.hpp>
 
-#include "shared/text.hpp"
-#include "trace/input/devices.hpp"
+#include "shared/formatting.hpp"
+#include "trace/input/description.hpp"
 #include "trace/input/paje.hpp"
 #include "trace/input/paje_lines.hpp"
-#include "trace/input/remarks.hpp"
-#include "trace/input/run_json.hpp"
 #include "trace/input/starpu_records.hpp"
 #include "trace/input/tiles.hpp"
-#include "trace/input/transfers.hpp"
 
 namespace tessera::trace {
 

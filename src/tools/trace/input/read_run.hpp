@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "trace/run.hpp"
+#include "trace/recorded_run.hpp"
 
 namespace tessera::trace {
 

@@ -7,7 +7,7 @@
 
 #include "trace/input/paje.hpp"
 #include "trace/input/starpu_records.hpp"
-#include "trace/run.hpp"
+#include "trace/recorded_run.hpp"
 
 namespace tessera::trace {
 
@@ -34,5 +34,9 @@ class Tiles {
   std::unordered_map<std::uint64_t, std::vector<Life>> lives_;
   std::vector<Tile> tiles_;
 };
+
+/// Fills in `transfers`: all transfers of tiles that tasks use, and all other transfers after the first submission.
+/// @pre  `run` has its workers, nodes and tasks, with the times of the trace
+void add_transfers(Run& run, const PajeTrace& trace, Tiles& tiles);
 
 }  // namespace tessera::trace

@@ -1,10 +1,105 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/output/draw.hpp"
 
-#include "trace/output/draw_panel.hpp"
-#include "trace/output/draw_scale.hpp"
+#include <map>
+#include <set>
+
+#include "trace/output/draw_parts.hpp"
 
 namespace tessera::trace {
+
+namespace {
+
+struct Entry {
+  std::string name;
+  std::uint32_t colour = 0;
+  enum class Shape { Filled, Outlined } shape = Shape::Filled;
+};
+
+/// An upper bound of an entry's width, because text is measured only when it is drawn.
+double room_of(const Entry& entry) { return 20 + 0.7 * Canvas::small * static_cast<double>(entry.name.size()); }
+
+/// Entries for everything in the chart, in the order of the run.
+std::vector<Entry> legend(const Explained& explained) {
+  const auto& [run, analysis] = explained;
+  std::vector<Entry> entries;
+  std::set<int> used;
+  for (const auto& task : run.tasks)
+    if (task.worker >= 0) used.insert(task.routine);
+  for (const int routine : used) {
+    if (routine < 0 || routine >= static_cast<int>(run.routines.size())) continue;
+    const auto& [name, colour] = run.routines[static_cast<std::size_t>(routine)];
+    entries.push_back({name, colour});
+  }
+  if (!analysis.path.tasks.empty()) entries.push_back({"critical path", black, Entry::Shape::Outlined});
+  std::set<char> operands;
+  for (const auto& transfer : run.transfers) operands.insert(transfer.operand);
+  for (const char operand : operands)
+    if (operand != '-') entries.push_back({std::string("tile of ") + operand, operand_colour(operand)});
+  if (operands.contains('-')) entries.push_back({"other tile", operand_colour('-')});
+  return entries;
+}
+
+}  // namespace
+
+int Chart::legend_lines() const {
+  int lines = 1;
+  double x = left;
+  for (const auto& entry : legend(run_)) {
+    if (x + room_of(entry) > width - margin) x = left, ++lines;
+    x += room_of(entry);
+  }
+  return lines;
+}
+
+void Chart::draw_legend(Canvas& canvas) const {
+  double x = left, y = legend_top_ + line_height;
+  for (const auto& entry : legend(run_)) {
+    if (x + room_of(entry) > width - margin) x = left, y += line_height;
+    canvas.colour(entry.colour);
+    canvas.box({x, y - 5.5, 8, 5.5});
+    if (entry.shape == Entry::Shape::Filled) canvas.fill();
+    else canvas.stroke(0.8);
+    canvas.colour(black);
+    canvas.text(entry.name, x + 10.5, y);
+    x += canvas.width_of(entry.name) + 20;
+  }
+}
+
+void Chart::draw_path(Canvas& canvas) const {
+  struct Stay {
+    const Row* row;
+    double begin, end;
+  };
+  std::map<int, const Row*> row_of;
+  for (const auto& row : workers_)
+    for (const int worker : row.workers) row_of[worker] = &row;
+  std::vector<Stay> stays;
+  // Tasks that follow each other closely on a worker share one outline. The limit grows until there are few enough
+  // outlines.
+  for (double close = 0.5; stays.empty() || stays.size() > 1500; close *= 2) {
+    stays.clear();
+    for (const int i : run_.analysis.path.tasks) {
+      const auto& task = run_.run.tasks.at(static_cast<std::size_t>(i));
+      const auto row = row_of.find(task.worker);
+      if (row == row_of.end()) continue;
+      const Stay stay{row->second, x(task.start), x(task.end)};
+      if (!stays.empty() && stays.back().row == stay.row && stay.begin - stays.back().end < close)
+        stays.back().end = std::max(stays.back().end, stay.end);
+      else stays.push_back(stay);
+    }
+    if (stays.empty()) return;
+    if (close > right - left) break;
+  }
+  canvas.colour(black);
+  for (const auto& [row, begin, end] : stays) canvas.box({begin, row->top, std::max(end - begin, 0.1), row->height});
+  canvas.stroke(0.8);
+  for (std::size_t i = 1; i < stays.size(); ++i) {
+    const auto &from = stays[i - 1], &to = stays[i];
+    canvas.line(from.end, from.row->top + from.row->height / 2, to.begin, to.row->top + to.row->height / 2);
+  }
+  canvas.stroke(0.5);
+}
 
 namespace {
 

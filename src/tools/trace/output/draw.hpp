@@ -4,8 +4,7 @@
 #include <cairo.h>
 
 #include "trace/output/draw_canvas.hpp"
-#include "trace/output/draw_panel.hpp"
-#include "trace/output/draw_rows.hpp"
+#include "trace/output/draw_parts.hpp"
 #include "trace/output/outputs.hpp"
 
 namespace tessera::trace {

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "shared/text.hpp"
+#include "shared/formatting.hpp"
 
 namespace tessera::trace {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "common/whole_file.hpp"
-#include "trace/analysis/gaps.hpp"
 #include "trace/analysis/lookups.hpp"
+#include "trace/analysis/parts.hpp"
 #include "trace/input/paje_lines.hpp"
-#include "trace/output/draw_rows.hpp"
+#include "trace/output/draw_parts.hpp"
 #include "trace/output/outputs.hpp"
 
 namespace tessera::trace {
@@ -47,7 +47,7 @@ constexpr const char *idle = "idle", *waits = "waiting for data", *overhead = "o
 std::string paje_name(std::string_view name) { return fmt::format("\"{}\"", in_quotes(name)); }
 
 /// The state of a row at a time, and its rate.
-struct Span {
+struct State {
   double start = 0, end = 0;
   std::string value, name;
   double rate = 0;
@@ -71,7 +71,7 @@ class Paje {
     event(13, time, fmt::format("{}\t{}\t{:.6g}", variable, row, value));
   }
   /// @param spans  in the order of their starts. Where they overlap, the later one is shown.
-  void states(const std::string& row, const char* variable, const std::vector<Span>& spans) {
+  void states(const std::string& row, const char* variable, const std::vector<State>& spans) {
     rest(0, row, variable);
     double last = 0;
     for (std::size_t i = 0; i < spans.size(); i++) {
@@ -82,7 +82,7 @@ class Paje {
       if (i + 1 == spans.size() || spans[i + 1].start > last) rest(last, row, variable);
     }
   }
-  void copy(const Span& span, const std::string& from, const std::string& to, std::size_t key) {
+  void copy(const State& span, const std::string& from, const std::string& to, std::size_t key) {
     event(18, span.start, fmt::format("Copy\t0\t{}\t{}\t{}", from, paje_name(span.value), key));
     event(19, span.end, fmt::format("Copy\t0\t{}\t{}\t{}", to, paje_name(span.value), key));
   }
@@ -120,7 +120,7 @@ std::string row_of(const char* kind, std::size_t number) { return fmt::format("{
 
 std::string value_of(const Transfer& transfer) { return fmt::format("tile of {}", transfer.operand); }
 
-Span span_of(const Lookups& lookups, const Transfer& transfer) {
+State state_of(const Lookups& lookups, const Transfer& transfer) {
   const double start = lookups.start(transfer), end = lookups.end(transfer);
   return {start, end, value_of(transfer), name_of(lookups.run, transfer.tile, transfer.operand),
           end > start ? 1e-9 * static_cast<double>(transfer.bytes) / (end - start) : 0};
@@ -144,7 +144,7 @@ void add_memories(Paje& paje, const Lookups& lookups) {
   std::vector<std::vector<std::pair<double, double>>> changes(run.nodes.size());
   for (std::size_t i = 0; i < run.transfers.size(); i++) {
     const auto& transfer = run.transfers[i];
-    const auto span = span_of(lookups, transfer);
+    const auto span = state_of(lookups, transfer);
     const auto from = static_cast<std::size_t>(transfer.from), to = static_cast<std::size_t>(transfer.to);
     paje.copy(span, row_of("memory", from), row_of("memory", to), i);
     changes[to].emplace_back(span.start, span.rate), changes[to].emplace_back(span.end, -span.rate);
@@ -164,7 +164,7 @@ void add_memories(Paje& paje, const Lookups& lookups) {
 
 void add_workers(Paje& paje, const Lookups& lookups) {
   const auto& run = lookups.run;
-  std::vector<std::vector<Span>> spans(run.workers.size());
+  std::vector<std::vector<State>> spans(run.workers.size());
   for (std::size_t worker = 0; worker < run.workers.size(); worker++)
     for (const int i : lookups.tasks_of(static_cast<int>(worker))) {
       const auto& task = run.tasks[static_cast<std::size_t>(i)];
@@ -179,7 +179,7 @@ void add_workers(Paje& paje, const Lookups& lookups) {
           {gap.begin, gap.end, gap.cause == Gap::Cause::Data ? waits : overhead,
            gap.next == none ? "" : "before " + name_of(run, run.tasks[static_cast<std::size_t>(gap.next)]), 0});
   for (std::size_t worker = 0; worker < run.workers.size(); worker++) {
-    std::ranges::stable_sort(spans[worker], {}, &Span::start);
+    std::ranges::stable_sort(spans[worker], {}, &State::start);
     paje.row(row_of("worker", worker), run.workers[worker].name);
     paje.states(row_of("worker", worker), "Speed", spans[worker]);
   }
@@ -187,11 +187,12 @@ void add_workers(Paje& paje, const Lookups& lookups) {
 
 void add_links(Paje& paje, const Lookups& lookups) {
   const auto& run = lookups.run;
-  std::map<std::tuple<bool, bool, int, int>, std::vector<Span>> links;  ///< from the host, to the host, then the others
+  std::map<std::tuple<bool, bool, int, int>, std::vector<State>>
+      links;  ///< from the host, to the host, then the others
   const auto is_host = [&](int node) { return run.nodes[static_cast<std::size_t>(node)].kind == Kind::Host; };
   for (const auto& transfer : run.transfers)
     links[{!is_host(transfer.from), !is_host(transfer.to), transfer.from, transfer.to}].push_back(
-        span_of(lookups, transfer));
+        state_of(lookups, transfer));
   for (const auto& [key, spans] : links) {
     const auto [from_gpu, to_gpu, from, to] = key;
     const auto row = fmt::format("link{}to{}", from, to);

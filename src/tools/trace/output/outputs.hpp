@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "trace/analysis/analysis.hpp"
 
@@ -33,5 +34,11 @@ void write_transfers_csv(const std::filesystem::path& file, const Run& run);
 
 /// Writes a trace for Perfetto and chrome://tracing.
 void write_chrome_trace(const std::filesystem::path& file, const Explained& run);
+
+/// The text that tessera-trace prints about a run.
+std::string summary(const Explained& run);
+
+/// The table of differences, with the second run relative to the first.
+std::string comparison(const Explained& first, const Explained& second);
 
 }  // namespace tessera::trace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "mpi_bench/mpi_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <tuple>
+
+#include "runtime/ranks_of_node.hpp"
+#include "shared/command_line.hpp"
+#include "shared/exit_code.hpp"
+#include "shared/runtime_options.hpp"
+
+namespace tessera::mpi_bench {
+
+namespace {
+
+using tools::BadArgument, tools::add_option;
+
+void require_at_least_1(const char* option, Index value) {
+  if (value < 1) throw BadArgument(option, std::to_string(value), "must be at least 1");
+}
+
+/// Finds the routines, and checks that each exists for each type.
+void parse_problems(const std::vector<std::string>& names, Options& options) {
+  for (const auto& name : names) options.routines.push_back(&routine_named(name));
+  for (const auto& type : options.types) {
+    if (type.size() != 1 || std::string("sdcz").find(type) == std::string::npos)
+      throw BadArgument("--type", type, "is not one of s, d, c, z");
+    for (const auto* routine : options.routines)
+      if (options.unroll_as < 0 && routine->is_for_complex_only() && type != "c" && type != "z")
+        throw BadArgument("--routine", std::string(routine->name), "is for --type c and z");
+  }
+}
+
+}  // namespace
+
+std::optional<Options> parse_options(int argc, char** argv) {
+  Options options;
+  std::string grid, block;
+  std::vector<std::string> names{"gemm"};
+  bool early = false, late = false, gpu_grid = false;
+  auto& blocks = options.control.blocks;
+  CLI::App app(
+      "Measures routines on matrices over many processes: mpirun -n N tessera-mpi-bench --grid PxQ. Process 0 "
+      "prints the results.",
+      "tessera-mpi-bench");
+  add_option(app, "--grid", grid, "PxQ", "rows and columns of processes, e.g. 2x3")->required();
+  std::string known;
+  for (const auto& routine : routines()) known += fmt::format("{}{}", known.empty() ? "" : ", ", routine.name);
+  add_option(app, "--routine", names, "NAME", known + " (gemm)")->delimiter(',');
+  add_option(app, "--type", options.types, "T", "s, d, c, z (d)")->delimiter(',');
+  add_option(app, "--size", options.sizes, "N", "order of the matrices (1000)")->delimiter(',');
+  add_option(app, "--tile", options.tile, "N", "order of a tile (256; with GPUs, 2048)");
+  add_option(app, "--repeat", options.repeat, "N", "measured calls, after an unmeasured one (3)");
+  app.add_flag("--check", options.check, "check the results; exit with 1 if a result is wrong");
+  app.add_flag("--numa-as-gpu", options.numa_as_gpu,
+               "compute only on NUMA nodes other than the first, so tiles are copied as they would be to a GPU; "
+               "needs STARPU_USE_NUMA=1");
+  app.option_defaults()->group("Limits of gemm");
+  add_option(app, "--block", block, "BxC",
+             "tiles in each process's part of a block of C, e.g. 4x4 (chosen to fit memory)");
+  add_option(app, "--chunk", blocks.chunk, "D", "terms of a chunk (chosen to fit memory)");
+  add_option(app, "--look-ahead", blocks.ahead, "L",
+             "chunks by which inputs may be sent ahead (1 if C is one block, otherwise 2)");
+  app.add_flag("--send-early", early, "send inputs as soon as they are ready, even if there is little memory");
+  app.add_flag("--hold-back", late, "hold inputs back even if all fit into the memory");
+  app.add_flag("--gpu-grid", gpu_grid, "GPUs of a process form a grid, instead of owning columns of C");
+  app.option_defaults()->group("Options");
+  add_option(app, "--unroll-as", options.unroll_as, "RANK",
+             "measure only how long process RANK takes to submit a call on matrices of --size tiles in each direction; "
+             "start without mpirun, because the other processes do not exist");
+  add_option(app, "--dump", options.dump, "FOLDER",
+             "write what the process submits, sends and receives into FOLDER, a file for each call; needs --unroll-as");
+  add_option(app, "--json", options.json, "FILE",
+             "write the results to FILE, one JSON object per line (-: standard output)");
+  app.get_option("--hold-back")->excludes("--send-early");
+  if (!tools::parse_command_line(app, argc, argv, detail::launched_rank() == 0)) return {};
+  std::tie(options.p, options.q) = tools::parse_pair("--grid", grid);
+  if (!block.empty()) std::tie(blocks.rows, blocks.columns) = tools::parse_pair("--block", block);
+  if (early || late) blocks.holds_back = late;
+  options.control.by_columns = !gpu_grid;
+  if (app.count("--tile") > 0) require_at_least_1("--tile", options.tile);
+  require_at_least_1("--repeat", options.repeat);
+  if (app.count("--chunk") > 0) require_at_least_1("--chunk", blocks.chunk);
+  if (app.count("--look-ahead") > 0) require_at_least_1("--look-ahead", blocks.ahead);
+  for (const Index n : options.sizes) require_at_least_1("--size", n);
+  parse_problems(names, options);
+  if (app.count("--unroll-as") > 0 && (options.unroll_as < 0 || options.unroll_as >= options.p * options.q))
+    throw BadArgument("--unroll-as", std::to_string(options.unroll_as), "must be one of the grid's processes");
+  if (app.count("--dump") > 0 && options.unroll_as < 0) throw BadArgument("--dump", options.dump, "needs --unroll-as");
+  return options;
+}
+
+}  // namespace tessera::mpi_bench

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "workload/found_machine.hpp"
+
+#include <algorithm>
+#include <thread>
+
+#include "codelets/host_blas.hpp"
+#include "machine/free_memory.hpp"
+#include "runtime/chosen_gpus.hpp"
+#include "runtime/options.hpp"
+
+namespace tessera::bench {
+
+std::vector<int> Machine::ordinals(int count, bool opencl) const {
+  std::vector<int> result;
+  for (int i = 0; i < count; i++)
+    if (const auto& gpu = gpus.at(static_cast<std::size_t>(i)); gpu.opencl == opencl) result.push_back(gpu.ordinal);
+  return result;
+}
+
+std::string Machine::names(int count) const {
+  std::string text;
+  for (auto gpu = gpus.begin(), end = gpu + count; gpu != end;) {
+    const auto next = std::find_if(gpu, end, [&](const gpu::Info& other) { return other.name != gpu->name; });
+    text += (text.empty() ? "" : " and ") + std::to_string(next - gpu) + " x " + gpu->name;
+    gpu = next;
+  }
+  return text;
+}
+
+Machine look_at_machine(bool look_for_gpus) {
+  Machine machine;
+  machine.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  machine.blas_threads = host::threads();
+  machine.free_memory = detail::free_memory();
+  if (!look_for_gpus) return machine;
+  RuntimeOptions all;
+  all.opencl = detail::with_environment({}).opencl;
+  all.cuda = detail::with_environment({}).cuda;
+  auto probe = detail::find_gpus(all);
+  machine.gpus = std::move(probe.usable);
+  if (!probe.unusable.empty()) machine.why_not_more_gpus = probe.unusable.front();
+  return machine;
+}
+
+}  // namespace tessera::bench
