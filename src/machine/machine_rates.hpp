@@ -37,12 +37,15 @@ struct MachineRates {
 void measure_gpu_rates(const Machine& machine);
 
 /// Operations whose times do not follow from the rate of products, so they are measured themselves. The factorization
-/// of a panel is timed for two panel widths, as a function of its rows.
+/// of a panel is timed for two panel widths, as a function of its rows. "steps" are trsm and trmm on few columns, as a
+/// function of the order of the triangle: its diagonal blocks follow each other, and take as long for fewer columns.
 inline constexpr std::array timed_operations{"potrf",
                                              "getrf_nopiv",
                                              "diagonal_blocks",
                                              "trsm",
                                              "trmm",
+                                             "trsm_steps",
+                                             "trmm_steps",
                                              "getrf 256",
                                              "getrf 1024",
                                              "getrf_beside_updates 256",

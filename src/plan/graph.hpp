@@ -48,10 +48,11 @@ struct Operation {
   bool reads_output;
   std::array<int, 3> inputs{-1, -1, -1};
   double products = 0;     ///< flops of its matrix products, as far as these are counted separately
+  double order = 0;        ///< see TaskWork
   PanelWork panel = {};    ///< of an operation on a panel
   int first = 0, end = 0;  ///< its further tiles, in Graph::further
 
-  TaskWork work() const { return {flops, products, panel}; }
+  TaskWork work() const { return {flops, products, order, panel}; }
 };
 
 /// A tile of an operation on more tiles than `Operation` has room for.

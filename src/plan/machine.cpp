@@ -73,7 +73,10 @@ double Gpu::task_seconds(const char* operation, const TaskWork& work, double ele
   const auto own = kernels.find(operation);
   if (own == kernels.end() || (work.products > 0 && !steps_have_parts))
     return overhead + exchanges + product.seconds(work.flops);
-  return overhead + exchanges + own->second.seconds(work.flops - work.products) + product.seconds(work.products);
+  const auto steps = work.order > 0 ? kernels.find(std::string(name) + "_steps") : kernels.end();
+  const double at_least = steps != kernels.end() ? steps->second.seconds(work.order) : 0;
+  return overhead + exchanges + std::max(own->second.seconds(work.flops - work.products), at_least) +
+         product.seconds(work.products);
 }
 
 void set_cores(Machine& model, const detail::Machine& machine, char type) {

@@ -35,6 +35,7 @@ struct PanelWork {
 struct TaskWork {
   double flops;         ///< elements for a memory-bound operation
   double products = 0;  ///< flops of its matrix products, as far as these are counted separately
+  double order = 0;     ///< of the triangle by which it multiplies or divides; 0: none
   PanelWork panel = {};
 };
 

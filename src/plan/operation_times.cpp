@@ -37,8 +37,14 @@ std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Ma
   time("trmm", several, [&] { to.trmm(Side::Left, Op::NoTrans, A, Uplo::Lower, Diag::NonUnit, 1, B); });
   const auto divisor = to.divisor(A, Uplo::Lower);
   time("trsm", several, [&] { to.trsm(Side::Left, Op::NoTrans, divisor, 1, B); });
+  const NearIdentity columns(type, n, smallest_timed), square(type, smallest_timed, smallest_timed);
+  const OnGpu few(to, columns, square);
+  const auto& X = few.tile();
+  time("trmm_steps", several, [&] { to.trmm(Side::Left, Op::NoTrans, A, Uplo::Lower, Diag::NonUnit, 1, X); });
+  time("trsm_steps", several, [&] { to.trsm(Side::Left, Op::NoTrans, divisor, 1, X); });
+  for (const char* const steps : {"trmm_steps", "trsm_steps"}) times[steps].amount = static_cast<double>(n);
   if (!gpu.failed()) return times;
-  codelets::take_failure(A.handle), codelets::take_failure(B.handle);
+  for (const auto& tile : {A, B, X}) codelets::take_failure(tile.handle);
   return {};
 }
 

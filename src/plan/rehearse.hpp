@@ -26,6 +26,7 @@ class Rehearse {
         inspect(accesses[1].handle, owner, static_cast<double>(size_of(args.work.type)), is_panel<Args>);
     Operation operation{kind_of(name_of<Args>(codelet)), args.work.flops, owner, -1, false};
     operation.products = args.work.beside;
+    operation.order = args.work.order;
     operation.panel = {args.work.rows, args.work.columns, args.work.moved};
     operation.first = static_cast<int>(graph_.further.size());
     std::size_t inputs = 0;

@@ -150,7 +150,7 @@ class Ops : public ProductOps<Sink> {
                others = static_cast<double>(A.uplo == Uplo::Lower ? A.tile.rows - first - A.tile.columns : first);
     const double square = per_multiply_add_ * order * static_cast<double>(how.side == Side::Left ? X.columns : X.rows);
     auto steps = work(square * (order / 2 + others));
-    steps.beside = square * others;
+    steps.beside = square * others, steps.order = order;
     const codelets::TriangularPanelArgs args{{steps, how.side, A.uplo, how.op, A.diag, alpha, how.blocked, *sum},
                                              static_cast<int>(first),
                                              static_cast<int>(next.first),
@@ -217,7 +217,9 @@ class Ops : public ProductOps<Sink> {
     if (transposed) side = side == Side::Left ? Side::Right : Side::Left;
     const double order = static_cast<double>(side == Side::Left ? X.rows : X.columns);
     op = composed(op, A.op);
-    return {.work = work(per_multiply_add_ / 2 * X.elements() * order),
+    auto steps = work(per_multiply_add_ / 2 * X.elements() * order);
+    steps.order = order;
+    return {.work = steps,
             .side = side,
             .uplo = stored,
             .op = transposed ? composed(op, this->adjoint_op()) : op,
