@@ -323,7 +323,7 @@ __global__ void __launch_bounds__(2 * warp)
   const int thread = threadIdx.x;
   const bool moves_one = thread < *moves;
   const int to = moves_one ? begin + moves[1 + thread] : 0, from = moves_one ? begin + moves[1 + 2 * n + thread] : 0;
-  // A block writes only after all its threads have read: at most 2 n elements of a column.
+  // A block moves at most 2 n elements of a column. All its threads read before any of them writes.
   const auto move = [&](auto* x) {
     auto moved = *x;
     if (moves_one) moved = x[from];

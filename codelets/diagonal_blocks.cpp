@@ -104,7 +104,7 @@ class Inversion {
   /// square off the diagonal follows from them: V(r, c) = −V(r, r) A(r, c) V(c, c).
   void double_order() {
     constexpr int order = diagonal_block;
-    const int all = A_.n / (2 * order), rest = A_.n - all * 2 * order - order;  // rows of the last second half
+    const int all = A_.n / (2 * order), rest = A_.n - all * 2 * order - order;  // rows of an incomplete second half
     const auto square = static_cast<std::size_t>(order) * order;
     const int fit = static_cast<int>(device::workspace_bytes / (square * sizeof(T)));
     for (int begin = 0; begin < all; begin += fit) {

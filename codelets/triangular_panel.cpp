@@ -17,7 +17,8 @@ template <Scalar T, bool inverse>
 struct TriangularPanel {
   using Args = TriangularPanelArgs;
 
-  /// Rows [first, first + count) of B if the triangle is on the left, otherwise these columns.
+  /// Rows [first, first + count) of B if the triangle is on the left, or columns [first, first + count) if it is on the
+  /// right.
   template <typename U>
   static Tile<U> rows_of(const Args& args, const Tile<U>& B, int first, int count) {
     if (args.side == Side::Left) return {B.data + first, count, B.n, B.ld};

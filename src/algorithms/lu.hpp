@@ -67,7 +67,7 @@ void getrf(PanelOps<Sink>& to, const PanelTimes<PanelOps<Sink>>& times, codelets
   }
 }
 
-/// The same for one process, or a rehearsal.
+/// The factorization above, in one process or a rehearsal.
 template <typename Sink>
 void getrf(PanelOps<Sink>& to, codelets::InfoValue* value) {
   getrf(to, PanelTimes(to), value);

@@ -196,7 +196,7 @@ class PanelOps {
   RowExchanges<Sink> exchanges_{sink_, pivots_};
   int gpus_;
   bool owned_;
-  int processes_;  ///< that have panels in turn
+  int processes_;  ///< number of processes, which own the panels in turn
   bool blocked_;
 };
 

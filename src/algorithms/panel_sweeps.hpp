@@ -14,7 +14,7 @@ namespace tessera::algorithms {
 /// @param factors  number of panels to factorize
 template <typename Ops>
 Index first_panels(const Ops& to, Index factors) {
-  constexpr Index most = 4, without_gpus = 8;  // divisors of the number of panels: at most this fraction of them
+  constexpr Index most = 4, without_gpus = 8;  // at most one in `most` panels; without GPUs, one in `without_gpus`
   constexpr double flops_of_byte = 1000;       // flops of an H100 per byte that its link transfers
   const Index all = to.panels();
   if (!to.are_owned() || all < 2) return std::min(factors, std::max<Index>(1, all / without_gpus));

@@ -25,7 +25,7 @@ class PivotTiles {
   /// Brings all pivots of a distributed matrix to every process, each of which then has its own copy. Call this after
   /// the last task that writes them.
   void give_to_all(sinks::Exchange& exchange, int processes, int priority);
-  /// The same for pivots that every process sets.
+  /// Declares that every process sets these pivots itself, and thus has its own copy.
   void keep_everywhere(std::shared_ptr<Processes> processes);
 
   /// Sets the pivots. @pre no task uses them

@@ -61,7 +61,7 @@ class QrOps {
                  factor_args(k), owner(k));
     report(k);
   }
-  /// The same, while the panels `others` get the reflections of panel `before` on the GPU of panel k.
+  /// Factorizes panel k while the panels `others` get the reflections of panel `before` on the same GPU.
   void factorize_beside(Index k, Index before, const std::vector<Index>& others) {
     std::vector<tile::Access> accesses{{A_.handle(0, k), STARPU_RW},
                                        {reflectors_.factors(k), STARPU_W},
@@ -80,7 +80,7 @@ class QrOps {
     sink_.submit(codelets::geqrf_beside_updates(A_.type()), std::span<const tile::Access>(accesses), args, owner(k));
     report(k);
   }
-  /// What is reported of a factorized panel.
+  /// Submits the tasks that report on a factorized panel: its zeros and its size, if requested.
   void report(Index k) {
     if (zeros_ != nullptr) to_.find_zero(panel(k), first(k), first(k), zeros_);
     // The factors of a panel are zero only if the panel itself is zero.

@@ -24,7 +24,8 @@ struct Allocated {
   int gpu;       ///< CUDA's number
   bool managed;  ///< the host and all GPUs can access it
 };
-/// Looks an address up, once. Empty if it is in neither kind of memory, or if there is no driver; see `may_exist`.
+/// Asks the driver about an address. Empty if it is in neither kind of memory, or if there is no driver; see
+/// `may_exist`.
 std::optional<Allocated> allocated(const void* data) noexcept;
 
 /// CUDA's number of the GPU whose memory this is. Empty if the host can access the memory, for example if it is pinned

@@ -78,10 +78,10 @@ bool Agreement::all_end_within(std::chrono::milliseconds time) {
   return true;
 }
 
-void Agreement::post(const std::string& deed) {
+void Agreement::post(const std::string& action) {
   if (size_ == 1) return;
-  Record record{hash_of(deed), {}};
-  std::copy_n(deed.begin(), std::min(deed.size(), sizeof(record.text) - 1), record.text);
+  Record record{hash_of(action), {}};
+  std::copy_n(action.begin(), std::min(action.size(), sizeof(record.text) - 1), record.text);
   if (rank_ != 0) {  // too short for MPI to wait for the receiver
     MPI_Send(&record, sizeof(record), MPI_BYTE, 0, 0, comm_);
     return;

@@ -39,15 +39,15 @@ class Agreement {
   Agreement(const Agreement&) = delete;
   Agreement& operator=(const Agreement&) = delete;
 
-  /// @param deed  what this process does, with everything that must be the same: "calls …", "leaves …"
-  void post(const std::string& deed);
+  /// @param action  what this process does ("calls …", "leaves …"), with every value that all processes must agree on
+  void post(const std::string& action);
   /// Whether the processes end together, that is, all call this or the destructor in time.
   bool all_end_within(std::chrono::milliseconds time);
 
  private:
   struct Record {
     std::uint64_t hash;
-    char text[248];  ///< the beginning of the deed, for messages
+    char text[248];  ///< the beginning of the text, for messages
   };
 
   void watch();

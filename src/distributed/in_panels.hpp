@@ -24,7 +24,7 @@ class InPanels {
     redistribute(comm_, m, n, A_, dealt(copy_));
   }
   const DistributedMatrix<T>& matrix() const noexcept { return copy_; }
-  /// Waits for the copy, and changes A to it.
+  /// Waits for the tasks on the copy, and writes its elements to A.
   void copy_back() const {
     copy_.wait();
     redistribute(comm_, copy_.m(), copy_.n(), dealt(copy_), A_);

@@ -24,8 +24,8 @@ void Network::End::operator()(Network* network) const {
   delete network;
 }
 
-void Network::leave(const std::string& deed) {
-  if (!leaves_.exchange(true)) agreement_->post(deed);
+void Network::leave(const std::string& action) {
+  if (!leaves_.exchange(true)) agreement_->post(action);
 }
 
 bool Network::is_idle() {

@@ -173,7 +173,7 @@ void Neighbours::serve_messages() {
     auto messages = std::exchange(messages_, {});
     lock.unlock();
     int read = 0;
-    for (auto& post : messages) {  // too short for MPI to wait for the receiver, unless it lacks space
+    for (auto& post : messages) {  // so short that MPI waits for the receiver only if it has no space
       auto& message = post.message;
       if (message.on_gpu != 0)
         message.name = or_end([&] { return peers_->name(static_cast<unsigned>(post.node), message.columns.address); });

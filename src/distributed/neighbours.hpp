@@ -113,7 +113,8 @@ class Neighbours {
   bool start_threads(int readers);
   /// Reads between GPUs if all processes of the node can read from the GPUs of all others. Collective over `node`.
   void use_if_all_can_read(std::unique_ptr<PeerMemory> peers, MPI_Comm node);
-  /// The memory node of a GPU of this process. Tiles without another reason to be on one of them are dealt over them.
+  /// The memory node of a GPU of this process. Tiles that no task places on a particular GPU are distributed over all
+  /// GPUs by their tag.
   int gpu_for(std::int64_t tag) const;
   /// The memory node that a written tile is read from. @pre  mutex_ is held
   int source(const Outgoing& tile) const;
@@ -121,7 +122,7 @@ class Neighbours {
   void load(std::unique_lock<std::mutex>& lock);
   /// @param outgoing  an Outgoing that is in the memory of its node
   static void announce(void* outgoing);
-  // What has happened to an incoming tile. @pre  mutex_ is held
+  // Events of an incoming tile. @pre  mutex_ is held
   void unused(Incoming* tile);  ///< tasks that used its earlier value have ended
   void announced(Incoming* tile);
   void allocated(Incoming* tile);

@@ -88,7 +88,7 @@ class Network final : public Processes {
   void start(const RuntimeOptions& options);
   void free_communicators();
   /// Tells the other processes that this one leaves because of an exception.
-  void leave(const std::string& deed);
+  void leave(const std::string& action);
   /// Whether no task or message is in flight.
   bool is_idle();
   /// Determines the resources that all processes have in common.

@@ -21,7 +21,8 @@ namespace {
 
 using Places = std::vector<Index>;
 
-/// For each process of the other dealing, the places of the elements that both it and process `mine` of this one have.
+/// For each process of the distribution `other`: the elements that it shares with process `mine` of `dealing`, by their
+/// places in the array of `mine`.
 std::vector<Places> common_places(const Dealing& dealing, int mine, const Dealing& other, Index count) {
   std::vector<Places> common(static_cast<std::size_t>(other.processes));
   for (Index i = 0; i < count; i++)
@@ -130,7 +131,7 @@ void redistribute([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] Index m, [[ma
   mine.with(position(to, me)).copy_to(my_result.with(position(from, me)));
   std::unique_ptr<T[]> outgoing, incoming;
   const auto make_room = [](std::unique_ptr<T[]>& buffer, Index elements) {
-    buffer.reset();  // before the next one takes memory, too
+    buffer.reset();  // frees the old buffer before the new one takes memory
     buffer = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(elements));
   };
   for (int step = 1; step < size; step++) {  // in each step, a process sends to one other and receives from one

@@ -14,11 +14,11 @@ namespace tessera::detail {
 struct Dealing {
   Index block;           ///< elements
   int processes, first;  ///< number of processes, and the one with the first block
-  Index begin = 0;       ///< the first element of the part of a matrix that is meant
+  Index begin = 0;       ///< index in the matrix of the first element of the part
 
   /// The process of element i of the part.
   int process(Index i) const noexcept { return static_cast<int>(((begin + i) / block + first) % processes); }
-  /// Its place among the elements of this process.
+  /// The place of element i among the elements of its process.
   Index place(Index i) const noexcept { return (begin + i) / block / processes * block + (begin + i) % block; }
 };
 
@@ -26,7 +26,7 @@ struct Dealing {
 template <Scalar T>
 struct DealtMatrix {
   Dealing rows, columns;
-  std::shared_ptr<const std::vector<int>> ranks;  ///< of the grid, row by row; null: they are numbered so
+  std::shared_ptr<const std::vector<int>> ranks;  ///< ranks of the grid, row by row; null: 0, 1, 2, …
   T* data;
   Index ld;
 

@@ -51,7 +51,7 @@ Backup::Backup(const Job& job, bool meanwhile)
   try {
     const detail::NoSignals in_the_threads;
     for (Index t = 0; t < threads; t++) copying_.emplace_back([this] { save_missing(); });
-  } catch (const std::exception&) {  // fewer threads: this thread copies, or the thread that overwrites
+  } catch (const std::exception&) {  // with fewer threads, this thread or the overwriting one copies
   }
   if (meanwhile_) return;
   save_missing();

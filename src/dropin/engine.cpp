@@ -230,7 +230,7 @@ void settle() {
     std::this_thread::sleep_for(1ms);
     const auto now = std::chrono::steady_clock::now();
     if (const int count = running(); count != left) left = count, changed = now;
-    if (now - changed > longest_task) break;  // what remains is, or waits for, what the calling thread has left
+    if (now - changed > longest_task) break;  // the rest waits for the call that the calling thread has left
   }
 }
 

@@ -19,8 +19,7 @@ bool write_quietly(int file, std::string_view text) {
   const int error = errno;
   for (const int signal : {SIGPIPE, SIGXFSZ})
     if (sigismember(&pending, signal) == 1)
-      sigdelset(&raised, signal);  // was already pending, and belongs to the
-                                   // program
+      sigdelset(&raised, signal);  // a signal that was pending before belongs to the program
   constexpr timespec at_once{};
   while (!whole && (sigtimedwait(&raised, nullptr, &at_once) > 0 || errno == EINTR)) {
   }

@@ -116,8 +116,8 @@ void share_pool(const void* data, int device, std::span<const int> devices);
 void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t height,
                   std::size_t columns);
 
-/// Computes a call of gemm whose operands are all in the memory of a device in this thread, and waits for the end. One
-/// kernel is as fast as several tiles, and a task would start and end later.
+/// In the calling thread, computes a call of gemm whose operands are all in the memory of one device, and waits for the
+/// end. One kernel is as fast as several tiles, and a task would start and end later.
 /// @pre  the call is column-major, reads its inputs and obeys the rules of the BLAS
 /// @return  false if nothing has been done: it is another routine, or tasks must compute it
 /// @throws RuntimeError
@@ -126,8 +126,8 @@ bool compute_product(const blas::Call& call, int device);
 /// Whether any device exists for which host memory can be pinned. Creates no context.
 bool can_pin();
 
-/// Seconds of one n×n×n product on data in device memory, while all `devices` compute at the same time. The average
-/// over about `seconds`, and at least one product, after a warm-up.
+/// Seconds of one n×n×n product on data in device memory, while all `devices` compute at the same time. After a
+/// warm-up, it averages over about `seconds`, and at least one product.
 /// @param type  s, d, c or z
 /// @throws RuntimeError if a device does not have enough free memory
 double product_seconds(char type, const std::vector<int>& devices, int n, double seconds);

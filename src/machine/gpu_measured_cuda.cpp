@@ -97,7 +97,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   const KeepCurrentDevice keep;
   const auto host = allocate_host(bytes * devices.size());
   std::memset(host.get(), 1, bytes * devices.size());
-  std::vector<Endpoint> endpoints, leaving;  // the latter for copies out beside copies in
+  std::vector<Endpoint> endpoints, leaving;  // `leaving`: copies out during copies in
   std::vector<Endpoint*> all, both;
   endpoints.reserve(devices.size()), leaving.reserve(devices.size());
   for (const int device : devices) {
@@ -117,7 +117,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   const auto out = [&](Endpoint& e) {
     return cudaMemcpyAsync(host_part(e), e.memory.get(), bytes, cudaMemcpyDeviceToHost, e.stream.get());
   };
-  const auto in_host = allocate_host(bytes * devices.size());  // where these copies go
+  const auto in_host = allocate_host(bytes * devices.size());  // the target of the copies out
   std::memset(in_host.get(), 1, bytes * devices.size());
   const auto in_and_out = [&](Endpoint& e) {
     const auto place = &e - leaving.data();

@@ -242,7 +242,7 @@ void measure_gpu_rates(const Machine& machine) {
   if (machine.has_opencl()) measure_opencl(machine);
   if (machine.has_cuda()) {
     measure_cuda(machine);
-    // Uses the better of two measurements: if the link looked slow because of a disturbance, panels would look
+    // Uses the better of two measurements, because a disturbance could make the link look slow, and panels therefore
     // attractive.
     link = std::max(link, measured(machine, false).column.best_rate());
   }

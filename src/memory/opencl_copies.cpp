@@ -118,7 +118,7 @@ bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_devic
     for_each_panel(host, [&](const Rectangle& panel) { staging::cut(panel, host.matrix.elemsize, largest, pieces); });
     if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device});
     return !pieces.empty();
-  } catch (const std::exception& error) {  // must not propagate through StarPU; may belong to an earlier tile
+  } catch (const std::exception& error) {  // must not propagate through StarPU; the failure may be of an earlier tile
     codelets::report_failure(error.what());
     return false;
   }

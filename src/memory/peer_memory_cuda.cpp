@@ -73,7 +73,7 @@ class CudaPeers final : public PeerMemory {
     std::vector<Sample> samples;
     for (auto& [node, gpu] : gpus_) {
       gpu::require(cudaSetDevice(gpu.device), "cudaSetDevice");
-      constexpr std::size_t driver_unit = std::size_t{2} << 20;  // the driver may put less beside other allocations
+      constexpr std::size_t driver_unit = std::size_t{2} << 20;  // a smaller sample might share its unit
       gpu::require(cudaMalloc(&gpu.sample, driver_unit), "cudaMalloc");
       const std::uint64_t value = (std::uint64_t{random()} << 32) | random();
       gpu::require(cudaMemcpy(gpu.sample, &value, sizeof(value), cudaMemcpyHostToDevice), "cudaMemcpy");

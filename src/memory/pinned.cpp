@@ -60,7 +60,7 @@ void* map_pages(std::size_t bytes, const std::vector<int>& nodes) {
   return data;
 }
 
-/// The GPUs that TESSERA_DEVICES allows. To find them takes a CUDA context on each, so it is done once.
+/// The GPUs that TESSERA_DEVICES allows. Found once, because the probe creates a CUDA context on each GPU.
 const std::vector<int>& allowed_gpus() {
   static const auto& allowed = *new auto([] {
     const auto choice = detail::device_choice();
@@ -87,7 +87,7 @@ double measured_rate(const std::vector<int>& nodes) {
   try {
     gpus = measured_gpus();
   } catch (const Error&) {
-    return 0;  // the start of the session explains it
+    return 0;  // the start of the session will report the error
   }
   const auto bytes = gpus.size() * (std::size_t{64} << 20);
   void* const data = gpus.empty() ? MAP_FAILED : map_pages(bytes, nodes);

@@ -169,7 +169,7 @@ std::optional<std::vector<PageRange>> WrittenPages::scan(PageRange pages, Scan s
 }
 
 bool WrittenPages::watches(PageRange pages) const {
-  // All of the pages, in memory or not, that are not watched.
+  // The pages that are not watched, whether they are in memory or not.
   const auto others = scan(pages, {.flags = only_if_watched, .inverted = is_watched, .all_of = is_watched});
   return others && others->empty();
 }
@@ -183,7 +183,8 @@ bool WrittenPages::are_huge(PageRange pages) const {
   if (!found) return false;
   std::uintptr_t huge = 0;
   for (const auto& [begin, end] : *found) huge += end - begin;
-  constexpr std::uintptr_t edges = std::uintptr_t{4} << 20;  // which are not aligned
+  constexpr std::uintptr_t edges = std::uintptr_t{4}
+                                   << 20;  // bytes at both ends that may lie outside of whole huge pages
   return huge + huge / 16 + edges >= pages.end - pages.begin;
 }
 

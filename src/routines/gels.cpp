@@ -177,7 +177,7 @@ Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   arguments::require_in_place(at_b, B);
   arguments::require_disjoint(at_b, B, "A", A);
   auto outcome = std::make_shared<detail::Outcome>(detail::MatrixAccess::grid(A).shared_session());
-  outcome->succeed();  // tasks that measure read the info
+  outcome->succeed();  // so that it has a value: tasks that measure read it
   if (A.n() > 0) {
     const auto plan = detail::panels_of(A);
     detail::LeastSquares<T> problem(plan, op, A, B);

@@ -47,7 +47,7 @@ Unpivoted factorize_unpivoted(const algorithms::Plan& plan, Uplo unit, const Mat
   algorithms::MeasuredGrowth measured;
   if (with_growth) {
     result.growth = std::make_shared<Outcome>(session);
-    result.growth->succeed();  // tasks that measure read the info
+    result.growth->succeed();  // so that it has a value: tasks that measure read it
     growth = std::make_unique<codelets::GrowthValue>();
     measured = {growth.get(), result.growth->handle()};
   }

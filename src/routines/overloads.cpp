@@ -90,7 +90,7 @@ std::optional<algorithms::Plan> plan_kept(const Machine& machine, const blas::Ca
     const auto fits = [&](Index x) { return x > 0 && x <= 2 * wanted && wanted <= 2 * x; };
     if (const auto* const first = std::ranges::find_if(known, fits); first != known.end()) extent = *first;
   };
-  choose(tile.m, {A.tile.rows, C.tile.rows});  // inputs first: an output is not copied to the GPUs if beta is 0
+  choose(tile.m, {A.tile.rows, C.tile.rows});  // prefers the tiles of inputs: C is not copied to the GPUs if beta is 0
   choose(tile.n, {B.tile.columns, C.tile.columns});
   choose(tile.k, {A.tile.columns, B.tile.rows});
   auto plan =

@@ -99,7 +99,7 @@ bool calls_have_ended(Session& session) {
   using namespace std::chrono_literals;
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::milliseconds longest_pause = 500ms, longest_task = 5s;
-  // A product of the exiting thread never ends.
+  // A product that the exiting thread itself was computing never ends, so it does not count.
   const auto unfinished = [] { return starpu_task_nsubmitted() + products_without_tasks - products_of_this_thread; };
   int left = unfinished();
   for (auto changed = Clock::now(); !calls.all_have_ended(); std::this_thread::sleep_for(1ms)) {

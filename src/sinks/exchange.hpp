@@ -66,8 +66,8 @@ class Exchange {
   std::shared_ptr<detail::Processes> processes_;
   std::unordered_map<starpu_data_handle_t, std::vector<bool>> sent_;  ///< tiles of this process and their recipients
   std::unordered_set<starpu_data_handle_t> received_;
-  std::unordered_set<starpu_data_handle_t> temporaries_;  ///< they release themselves
-  std::size_t most_ = 0, held_ = 0;  ///< bytes of copies: the limit, or 0 for none; those not given to later tiles yet
+  std::unordered_set<starpu_data_handle_t> temporaries_;  ///< temporary tiles, which release themselves
+  std::size_t most_ = 0, held_ = 0;  ///< bytes of copies: the limit (0: none), and those not yet given to later tiles
   std::function<void(std::span<const Access>)> order_;
   std::deque<starpu_data_handle_t> forgotten_;  ///< copies whose memory no later tile has been given yet
 };

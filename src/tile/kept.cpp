@@ -145,7 +145,7 @@ void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const T
     for (Index j = 0; j < grid.nt(); j++)
       for (Index i = 0; i < grid.mt(); i++)
         if (overlap(grid.memory(i, i + 1, j, j + 1), memory)) tiles.emplace_back(i, j);
-    // A part that a call is using is not touched. It ends with this call.
+    // If a call is using the part, its tiles are not renewed: the whole part is removed, and ends with that call.
     if (std::ssize(tiles) == part.tiles() || !part.is_idle()) return true;
     for (const auto& [i, j] : tiles) grid.renew(i, j);
     return false;
@@ -197,7 +197,7 @@ InCall::~InCall() {
   } else {
     for (const auto& grid : used_) wait_for_requests(*grid);
   }
-  used_.clear();  // before `removed`, which then waits for what is left of a failed call
+  used_.clear();  // before the destructor of `removed`, which waits for the rest of a failed call
   if (!watching_) return;
   const std::lock_guard lock(all.mutex);
   if (all.watch) all.watch->end(all, removed, watching_->ready, failed);
@@ -228,7 +228,7 @@ std::optional<Tiles> tiles_for(const Operand& operand) {
   } else {
     // Owning the session would keep StarPU running until the program forgets the matrix.
     auto without_ownership = std::shared_ptr<Session>(std::shared_ptr<void>(), &session);
-    // Read-only: at the end of the tiles nothing has to come home.
+    // Read-only, so that nothing is copied back when the tiles end.
     auto grid = std::make_shared<TileGrid>(std::move(without_ownership), operand.data, operand.ld, operand.element_size,
                                            operand.rows, operand.columns, true);
     grid->make_private();

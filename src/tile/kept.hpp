@@ -95,7 +95,7 @@ std::string start_watching(Session& session, double most_bytes);
 /// of a kept matrix, or if its tiles should not be kept.
 std::optional<Tiles> tiles_for(const Operand& operand);
 
-/// The same operand of the current call. @pre  it is used as a whole matrix
+/// What is known of an operand of the current call. @pre  the whole operand is used, not only a triangle
 Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size, bool is_output);
 
 /// The slow path of `written`.

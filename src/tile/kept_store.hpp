@@ -64,8 +64,8 @@ struct Store {
   std::mutex mutex;
   std::shared_mutex ending;  ///< shared by threads that let parts end outside of calls; the session waits for them
   std::vector<Kept> matrices;
-  std::list<Part> parts;             ///< those used last come first
-  const Session* session = nullptr;  ///< which will call `end`
+  std::list<Part> parts;             ///< most recently used first
+  const Session* session = nullptr;  ///< the session that will call `end`
   std::unique_ptr<Watch> watch;      ///< null: only what the program keeps
 };
 Store& store();

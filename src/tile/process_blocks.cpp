@@ -92,7 +92,7 @@ Inputs inputs_of_term(int gpus, const Extents& rows, const Extents& columns) {
   return all;
 }
 
-/// The case of the paper whose conditions each GPU's part of a block fulfils.
+/// Which of the paper's cases (a, b or c) applies to each GPU's part of a block.
 char memory_case(double memory, int gpus, const ProcessModel& processes, const TiledProduct& product,
                  const ProcessBlocks& blocks) {
   const double rows_of_a = bytes(product.mt * product.kt, product.a) / processes.p,
@@ -156,7 +156,7 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
                            bytes(product.mt * product.nt, product.c)) /
                           (processes.p * processes.q);
   const double for_copies = most_for_copies * std::max(0.0, limit(processes.host_memory) - matrices);
-  // Copies of a term from other processes, for so many rows and columns of tiles of C.
+  // Bytes of a term that come from other processes, for this number of rows and columns of tiles of C.
   const auto copies = [&](double of_rows, double of_columns) {
     return of_rows * (1 - 1.0 / processes.q) * product.a + of_columns * (1 - 1.0 / processes.p) * product.b;
   };

@@ -16,7 +16,7 @@ struct ProcessModel {
   int gpus = 0;                             ///< of each process; 0: the CPU cores compute
   double gpu_memory = 0;                    ///< of each GPU, for tiles; 0: no GPU, or no known limit
   double host_memory = 0;                   ///< that each process may take; 0: no known limit
-  bool factorizes_beside_products = false;  ///< whether the GPUs do
+  bool factorizes_beside_products = false;  ///< whether a GPU can factorize a panel and multiply at the same time
 };
 
 /// A product in tiles: mt×kt times kt×nt.

@@ -121,8 +121,9 @@ class TileGrid {
   std::size_t element_size_;
   bool read_only_;
   bool private_ = false, only_a_triangle_ = false, of_program_ = false;
-  bool all_written_back_ = false;  ///< whether a private matrix is home, or on its way, except for later tasks
-  Uplo triangle_ = Uplo::Lower;    ///< which one, if only a triangle is used
+  bool all_written_back_ =
+      false;  ///< whether all tiles of a private matrix are home or on their way, as of the last write-back
+  Uplo triangle_ = Uplo::Lower;                     ///< the used triangle, if `only_a_triangle_`
   starpu_data_interface_ops* interface_ = nullptr;  ///< of the tiles of this process
   std::atomic<char> letter_ = 0;
   Share share_;

@@ -13,7 +13,7 @@ namespace tessera::detail::kept {
 
 namespace {
 
-constexpr double least_bytes = 1 << 18;  ///< of an operand that is worth it
+constexpr double least_bytes = 1 << 18;  ///< smaller operands are not worth watching
 constexpr std::size_t most_seen = 64;
 constexpr int highest_price = 64;
 
@@ -238,7 +238,8 @@ Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const argument
 void Watch::end(Store& all, Removed& removed, const Ready& ready, bool failed) {
   for (const auto& memory : ready.results) {
     const auto place = find(memory);
-    if (place == seen_.end() || !place->is_watched) continue;  // sold by another thread, and its parts are removed
+    if (place == seen_.end() || !place->is_watched)
+      continue;  // another thread has ended the watch and removed its parts
     // All pages of the result count as written. Asking CUDA about each of them would take longer than copying the
     // result again.
     constexpr std::uintptr_t step = std::uintptr_t{2} << 20;

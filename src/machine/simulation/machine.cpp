@@ -33,7 +33,8 @@ double GpuKind::factorization_seconds(const codelets::Work& work, double seconds
   if (work.beside == 0) return alone;
   if (!panels->beside) return alone + seconds_beside;
   const double products = seconds_beside / panels->beside->products, beside = of_panel(panels->beside->columns);
-  return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest runs by itself
+  return products >= beside ? products
+                            : products + (1 - products / beside) * alone;  // the rest of the panel runs alone
 }
 
 double GpuKind::task_seconds(const std::string& operation, const codelets::Work& work) const {
