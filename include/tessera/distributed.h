@@ -6,17 +6,17 @@
  * Routines on the arrays of ScaLAPACK, for C and Fortran. The argument lists, and the names without `tessera_`, are
  * those of ScaLAPACK. Link `tessera_mpi` in addition to a ScaLAPACK.
  *
- * | name, with s, d, c or z for p | |
+ * | name, with s, d, c or z for the letter T | |
  * |---|---|
- * | tessera_ppgemm_ | C <- alpha op(A) op(B) + beta C |
- * | tessera_ppsymm_, tessera_pphemm_ | C <- alpha A B + beta C, or alpha B A + beta C, A symmetric or Hermitian |
- * | tessera_ppsyrk_, tessera_ppherk_ | a triangle of C <- alpha op(A) op(A)^T + beta C, or with ^H |
- * | tessera_pptrmm_ | B <- alpha op(A) B, or alpha B op(A), A triangular |
- * | tessera_pptrsm_ | B <- alpha op(A)^-1 B, or alpha B op(A)^-1, A triangular |
- * | tessera_pppotrf_ | a triangle of A <- its Cholesky factor |
- * | tessera_ppgetrf_ | A <- L U by partial pivoting; `ipiv` is distributed like the rows of A |
- * | tessera_ppgetrs_ | B <- op(A)^-1 B with the factors and pivots of A |
- * | tessera_ppgesv_ | both, as one call; B is unchanged if `info` is not 0 |
+ * | tessera_pTgemm_ | C <- alpha op(A) op(B) + beta C |
+ * | tessera_pTsymm_, tessera_pThemm_ | C <- alpha A B + beta C, or alpha B A + beta C, A symmetric or Hermitian |
+ * | tessera_pTsyrk_, tessera_pTherk_ | a triangle of C <- alpha op(A) op(A)^T + beta C, or with ^H |
+ * | tessera_pTtrmm_ | B <- alpha op(A) B, or alpha B op(A), A triangular |
+ * | tessera_pTtrsm_ | B <- alpha op(A)^-1 B, or alpha B op(A)^-1, A triangular |
+ * | tessera_pTpotrf_ | a triangle of A <- its Cholesky factor |
+ * | tessera_pTgetrf_ | A <- L U by partial pivoting; `ipiv` is distributed like the rows of A |
+ * | tessera_pTgetrs_ | B <- op(A)^-1 B with the factors and pivots of A |
+ * | tessera_pTgesv_ | both, as one call; B is unchanged if `info` is not 0 |
  *
  * `info` counts within the submatrix of A, as in LAPACK. Complex numbers are passed by address, as pairs of floats or
  * doubles.

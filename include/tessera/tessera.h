@@ -444,9 +444,9 @@ tessera_status tessera_zungqr(tessera_layout layout, int64_t m, int64_t n, int64
 /**@}*/
 
 /**@{*/
-/** Replaces B by X, which minimizes the norm of each column of op(A) X - B, where op(A) has full rank. If there are
- * several solutions, X is the one with the smallest norm. Replaces A (m x n) by its QR factors, or if m < n by its LQ
- * factors. B has max(m, n) rows.
+/** Replaces B by X, which minimizes the norm of each column of op(A) X - B, where op(A) has full rank. If several X
+ * minimize the norm, X is the smallest of them. Replaces A (m x n) by its QR factors, or if m < n by its LQ factors. B
+ * has max(m, n) rows.
  *  @param op    not TESSERA_TRANS for complex matrices
  *  @param info  set to 0, or to the first i for which the triangular factor has a zero at (i, i); B is then undefined
  */
@@ -484,7 +484,7 @@ typedef struct tessera_matrix tessera_matrix;
  *  @param m, n    rows and columns
  *  @param ld      leading dimension, at least max(1, m)
  *  @param mb, nb  rows and columns of a tile; 0: the library's choice
- *  @param result  set to the new matrix, or to NULL */
+ *  @param result  the new matrix, which the caller must destroy; NULL on failure */
 tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n, int64_t ld, int64_t mb, int64_t nb,
                                      tessera_matrix** result);
 
@@ -493,18 +493,18 @@ tessera_status tessera_matrix_create(char type, void* data, int64_t m, int64_t n
  *  @param type    's', 'd', 'c' or 'z'
  *  @param m, n    rows and columns
  *  @param mb, nb  rows and columns of a tile; 0: the library's choice
- *  @param result  set to the new matrix, or to NULL */
+ *  @param result  the new matrix, which the caller must destroy; NULL on failure */
 tessera_status tessera_matrix_create_without_memory(char type, int64_t m, int64_t n, int64_t mb, int64_t nb,
                                                     tessera_matrix** result);
 
 /** Makes a new matrix that shares the tiles [i0, i1) x [j0, j1) of a matrix, and may outlive it.
- *  @param result  set to the new matrix, which must also be destroyed, or to NULL */
+ *  @param result  the new matrix, which the caller must destroy, too; NULL on failure */
 tessera_status tessera_matrix_view(const tessera_matrix* matrix, int64_t i0, int64_t i1, int64_t j0, int64_t j1,
                                    tessera_matrix** result);
 
 /** Makes a new matrix op(matrix) that shares the tiles. A complex matrix that would be conjugated without being
  *  transposed is refused, because the BLAS has no such operation.
- *  @param result  set to the new matrix, which must also be destroyed, or to NULL */
+ *  @param result  the new matrix, which the caller must destroy, too; NULL on failure */
 tessera_status tessera_matrix_transposed(const tessera_matrix* matrix, tessera_op op, tessera_matrix** result);
 
 /** Destroys a matrix; NULL is ignored. Destroying the last matrix on some tiles waits for their tasks, and copies the
@@ -533,7 +533,7 @@ struct _starpu_data_state* tessera_matrix_handle(const tessera_matrix* matrix, i
 typedef struct tessera_submissions tessera_submissions;
 
 /** Begins a scope, which the same thread must end.
- *  @param result  set to the new scope, or to NULL */
+ *  @param result  the new scope, which the caller must end; NULL on failure */
 tessera_status tessera_submissions_begin(tessera_submissions** result);
 
 /** Waits until the tasks of all calls made so far in the scope have run. Returns TESSERA_RUNTIME_FAILURE if one of them
@@ -578,7 +578,7 @@ tessera_status tessera_copy_submit(const tessera_matrix* A, const tessera_matrix
 typedef struct tessera_info tessera_info;
 
 /** Factorizes a matrix: submits tasks and returns. <tessera/lapack.hpp> has the contract.
- *  @param result  set to the info of the factorization, to be destroyed, or to NULL */
+ *  @param result  the info of the factorization, which the caller must destroy; NULL on failure */
 tessera_status tessera_potrf_submit(tessera_uplo uplo, const tessera_matrix* A, tessera_info** result);
 
 /** Solves with the factor of `tessera_potrf_submit`: submits tasks and returns. <tessera/lapack.hpp> has the contract.
@@ -586,7 +586,7 @@ tessera_status tessera_potrf_submit(tessera_uplo uplo, const tessera_matrix* A, 
 tessera_status tessera_potrs_submit(tessera_uplo uplo, const tessera_matrix* A, const tessera_matrix* B);
 
 /** Factorizes A and solves A X = B: submits tasks and returns. <tessera/lapack.hpp> has the contract.
- *  @param result  set to the info of the factorization, to be destroyed, or to NULL */
+ *  @param result  the info of the factorization, which the caller must destroy; NULL on failure */
 tessera_status tessera_posv_submit(tessera_uplo uplo, const tessera_matrix* A, const tessera_matrix* B,
                                    tessera_info** result);
 
@@ -595,7 +595,7 @@ typedef struct tessera_pivots tessera_pivots;
 
 /** LU factorization with pivoting of a matrix whose tiles have all rows: submits tasks and returns.
  * <tessera/lapack.hpp> has the contract.
- *  @param pivots, info  set to the pivots and the info, each to be destroyed, or to NULL */
+ *  @param pivots, info  the pivots and the info, which the caller must destroy; NULL on failure */
 tessera_status tessera_getrf_submit(const tessera_matrix* A, tessera_pivots** pivots, tessera_info** info);
 
 /** Solves with the factors and pivots of `tessera_getrf_submit`: submits tasks and returns. <tessera/lapack.hpp> has
@@ -605,7 +605,7 @@ tessera_status tessera_getrs_submit(tessera_op op, const tessera_matrix* A, cons
 
 /** LU factorization with pivoting of A, and solution of A X = B: submits tasks and returns. <tessera/lapack.hpp> has
  * the contract.
- *  @param pivots, info  set to the pivots and the info, each to be destroyed, or to NULL */
+ *  @param pivots, info  the pivots and the info, which the caller must destroy; NULL on failure */
 tessera_status tessera_gesv_submit(const tessera_matrix* A, const tessera_matrix* B, tessera_pivots** pivots,
                                    tessera_info** info);
 
@@ -614,8 +614,8 @@ typedef struct tessera_growth tessera_growth;
 
 /** LU factorization without pivoting of a matrix in square tiles: submits tasks and returns. <tessera/lapack.hpp> has
  * the contract.
- *  @param growth  set to the growth, to be destroyed, or to NULL. If this pointer is NULL, no growth is measured
- *  @param info    set to the info of the factorization, to be destroyed, or to NULL */
+ *  @param growth  the growth, which the caller must destroy; NULL on failure. Pass NULL to measure no growth
+ *  @param info    the info of the factorization, which the caller must destroy; NULL on failure */
 tessera_status tessera_getrf_nopiv_submit(const tessera_matrix* A, tessera_growth** growth, tessera_info** info);
 
 /** Solves with the factors of `tessera_getrf_nopiv_submit`: submits tasks and returns. <tessera/lapack.hpp> has the
@@ -624,7 +624,7 @@ tessera_status tessera_getrs_nopiv_submit(tessera_op op, const tessera_matrix* A
 
 /** LU factorization without pivoting of A, and solution of A X = B: submits tasks and returns. <tessera/lapack.hpp> has
  *  the contract.
- *  @param growth, info  set as by `tessera_getrf_nopiv_submit` */
+ *  @param growth, info  as for `tessera_getrf_nopiv_submit` */
 tessera_status tessera_gesv_nopiv_submit(const tessera_matrix* A, const tessera_matrix* B, tessera_growth** growth,
                                          tessera_info** info);
 
@@ -636,7 +636,7 @@ tessera_status tessera_growth_wait(const tessera_growth* growth, double* value);
 void tessera_growth_destroy(tessera_growth* growth);
 
 /** Inverts a triangular matrix: submits tasks and returns. <tessera/lapack.hpp> has the contract.
- *  @param result  set to the info of the inverse, to be destroyed, or to NULL */
+ *  @param result  the info of the inverse, which the caller must destroy; NULL on failure */
 tessera_status tessera_trtri_submit(tessera_uplo uplo, tessera_diag diag, const tessera_matrix* A,
                                     tessera_info** result);
 
@@ -645,12 +645,12 @@ tessera_status tessera_lauum_submit(tessera_uplo uplo, const tessera_matrix* A);
 
 /** Inverts a matrix that `tessera_potrf_submit` has factorized: submits tasks and returns. <tessera/lapack.hpp> has the
  *  contract.
- *  @param result  set to the info of the inverse, to be destroyed, or to NULL */
+ *  @param result  the info of the inverse, which the caller must destroy; NULL on failure */
 tessera_status tessera_potri_submit(tessera_uplo uplo, const tessera_matrix* A, tessera_info** result);
 
 /** Inverts a matrix that `tessera_getrf_submit` has factorized: submits tasks and returns. <tessera/lapack.hpp> has the
  *  contract.
- *  @param result  set to the info of the inverse, to be destroyed, or to NULL */
+ *  @param result  the info of the inverse, which the caller must destroy; NULL on failure */
 tessera_status tessera_getri_submit(const tessera_matrix* A, const tessera_pivots* pivots, tessera_info** result);
 
 /** Exchanges rows of a matrix by the pivots of a factorization: submits tasks and returns. <tessera/lapack.hpp> has the
@@ -663,7 +663,7 @@ typedef struct tessera_reflectors tessera_reflectors;
 
 /** QR factorization of a matrix whose tiles have all rows: submits tasks and returns. <tessera/lapack.hpp> has the
  *  contract, and those of the next three functions.
- *  @param reflectors  set to the reflectors of the factorization, to be destroyed, or to NULL */
+ *  @param reflectors  the reflectors, which the caller must destroy; NULL on failure */
 tessera_status tessera_geqrf_submit(const tessera_matrix* A, tessera_reflectors** reflectors);
 
 /** C <- op(Q) C or C op(Q), with Q from the factorized A and its reflectors: submits tasks and returns. */
@@ -674,7 +674,7 @@ tessera_status tessera_unmqr_submit(tessera_side side, tessera_op op, const tess
 tessera_status tessera_ungqr_submit(const tessera_matrix* A, const tessera_reflectors* reflectors);
 
 /** Solves least squares problems, with X in place of B: submits tasks and returns.
- *  @param info  set to the info of the factorization, to be destroyed, or to NULL */
+ *  @param info  the info of the factorization, which the caller must destroy; NULL on failure */
 tessera_status tessera_gels_submit(tessera_op op, const tessera_matrix* A, const tessera_matrix* B,
                                    tessera_info** info);
 
