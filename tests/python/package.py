@@ -558,7 +558,8 @@ class Errors(Case):
         self.refused("trmm: b is 4 x 3, must be 3 x any", tessera.trmm, np.eye(3), A)
         self.refused("trsm: diag is 1, must be one of N, U", tessera.trsm, np.eye(4), A, diag=1)
         self.refused("cholesky: a is 4 x 3, must be 4 x 4", tessera.cholesky, A)
-        self.refused("solve: b has shape (3,), must be 4, or 4 x any", tessera.solve, np.eye(4), np.ones(3))
+        self.refused("solve: b has shape (3,), must be a vector of 4 elements or a matrix of 4 rows",
+                     tessera.solve, np.eye(4), np.ones(3))
         masked, lost = np.ma.array(A, mask=A > 0), "is a masked array, which has no values where it is masked: use x.filled(value)"
         self.refused(f"gemm: a {lost}", tessera.gemm, masked, B)
         self.refused(f"gemm: c {lost}", tessera.gemm, A, B, np.ma.array(C, mask=C > 0))
@@ -566,13 +567,13 @@ class Errors(Case):
         self.refused("gemm: beta is 2, must be 0 without c", tessera.gemm, A, B, beta=2)
         self.refused("lu_solve: lu_and_pivots must be the pair (lu, pivots) that lu_factor returns",
                      tessera.lu_solve, np.eye(4), np.ones(4))
-        self.refused("lu_solve: pivots must be 4 rows of the matrix, counted from 0",
+        self.refused("lu_solve: pivots must be 4 indices of rows, from 0 to 3",
                      tessera.lu_solve, (np.eye(4), [0, 1, 2, 4]), np.ones(4))
-        self.refused("laswp: pivots must be at most 4 rows of the matrix, counted from 0", tessera.laswp, A, [0, -1])
+        self.refused("laswp: pivots must be at most 4 indices of rows, from 0 to 3", tessera.laswp, A, [0, -1])
         self.refused("trtri: a is 4 x 3, must be 4 x 4", tessera.trtri, A)
         self.refused("potri: factor is 4 x 3, must be 4 x 4", tessera.potri, A)
         self.refused("lauum: uplo is 'X', must be one of U, L", tessera.lauum, np.eye(4), uplo="X")
-        self.refused("lu_solve_nopiv: b has shape (3,), must be 4, or 4 x any",
+        self.refused("lu_solve_nopiv: b has shape (3,), must be a vector of 4 elements or a matrix of 4 rows",
                      tessera.lu_solve_nopiv, np.eye(4), np.ones(3))
         C.flags.writeable = False
         self.refused("gemm: c cannot be written", tessera.gemm, A, B, C)

@@ -14,7 +14,7 @@ def right_hand_side(routine, b, n):
     """b as a matrix with n rows."""
     b = unmasked(routine, "b", b)
     if b.ndim not in (1, 2) or b.shape[0] != n:
-        raise ArgumentError(routine, "b", f"has shape {b.shape}, must be {n}, or {n} x any")
+        raise ArgumentError(routine, "b", f"has shape {b.shape}, must be a vector of {n} elements or a matrix of {n} rows")
     return b.reshape(n, 1) if b.ndim == 1 else b
 
 
@@ -107,7 +107,7 @@ def laswp(a, pivots, *, inverse=False, overwrite_a=False):
     kind = common_type("laswp", a)
     pivots = np.asarray(pivots, dtype=np.int64) + 1
     if pivots.ndim != 1 or len(pivots) > len(a) or np.any((pivots < 1) | (pivots > len(a))):
-        raise ArgumentError("laswp", "pivots", f"must be at most {len(a)} rows of the matrix, counted from 0")
+        raise ArgumentError("laswp", "pivots", f"must be at most {len(a)} indices of rows, from 0 to {len(a) - 1}")
     x, order = working_copy(a, kind, overwrite_a, copied=order_of(a))
     call("laswp", LETTERS[kind.char], layout=order, n=x.shape[1], A=stored(x, kind, order), k1=1, k2=len(pivots),
          ipiv=pivots, incx=-1 if inverse else 1)
