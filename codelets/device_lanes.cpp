@@ -76,7 +76,7 @@ bool can_set_multiprocessors_aside() {
 
 Lanes::~Lanes() {
   const auto streams = {products_.stream, panel_.stream};
-  if (products_.handle != nullptr) cublasDestroy(products_.handle);  // its memory is the worker's
+  if (products_.handle != nullptr) cublasDestroy(products_.handle);  // its memory belongs to the worker
   stop_lane(panel_);
   for (auto* const stream : streams)
     if (stream != nullptr) cudaStreamDestroy(stream);

@@ -72,7 +72,7 @@ Worker::Worker(int device)
 cl_mem Worker::workspace(std::size_t bytes) const {
   if (bytes == 0) return nullptr;
   if (bytes > workspace_bytes_) {
-    workspace_.reset();  // so that only one exists at a time
+    workspace_.reset();  // frees the old workspace before the new one is allocated
     workspace_.reset(clCreateBuffer(context_, CL_MEM_READ_WRITE, bytes, nullptr, nullptr));
     workspace_bytes_ = workspace_ == nullptr ? 0 : bytes;
   }

@@ -57,12 +57,12 @@ class PanelTimes {
   }
   /// The number of panels that have arrived after a given time [s] if each GPU has its own link.
   Index arrived(double seconds) const {
-    constexpr double rate = 5e10;  // of the link of an H100 [B/s]
+    constexpr double rate = 5e10;  // rate of the link of an H100 [bytes/s]
     return std::min(to_.panels(), static_cast<Index>(seconds * rate / to_.bytes(0)) * to_.turn());
   }
 
  private:
-  static constexpr double rate_beside = 40e12;  ///< of products during a factorization [flop/s]
+  static constexpr double rate_beside = 40e12;  ///< rate of products during a factorization [flop/s]
 
   const Ops& to_;
   double memory_;

@@ -28,12 +28,13 @@ void triangular_panels(tile::Ops<Sink>& to, const tile::TriangularFactor& how, c
   const bool ascends = (how.inverse == (how.uplo == Uplo::Lower)) != how.gathers();
   const auto at = [&](Index s) { return ascends ? s : steps - 1 - s; };
   std::vector<std::optional<typename tile::Ops<Sink>::Divisor>> divisors(static_cast<std::size_t>(steps));
-  std::vector<std::optional<void*>> sums(static_cast<std::size_t>(X.count()));  // by panel; of the next step's rows
+  std::vector<std::optional<void*>> sums(static_cast<std::size_t>(X.count()));  // for the next rows, by panel
   for (const auto& [j, s] : panel_steps(X.count(), steps, ahead, gpus)) {
     const Index k = at(s);
     auto& divisor = divisors[static_cast<std::size_t>(s)];
     if (!divisor) divisor = to.panel_divisor(A(k), A.first(k), how.uplo, how.diag, how.blocked && how.inverse);
-    const bool last = s + 1 == steps, scaled = how.inverse && !how.gathers() && s > 0;  // by the first step
+    const bool last = s + 1 == steps;
+    const bool scaled = how.inverse && !how.gathers() && s > 0;  // the first step has applied α
     const auto next = last ? tile::PanelRows{} : tile::PanelRows{A.first(at(s + 1)), A(at(s + 1)).columns};
     to.triangular_panel(how, *divisor, A.first(k), scaled ? 1 : alpha, X(j), next, sums[static_cast<std::size_t>(j)]);
   }

@@ -82,7 +82,7 @@ bool StarpuVariables::InForce::is_untouched() const { return environ == table_->
 
 void StarpuVariables::InForce::take_out() const {
   for (const auto& change : changes_) {
-    if (entry_of(change.name) != change.ours) continue;  // the program has set the variable
+    if (entry_of(change.name) != change.ours) continue;  // the program has changed this variable: keep its value
     if (change.given != nullptr) putenv(change.given);
     else unsetenv(change.name.c_str());
   }

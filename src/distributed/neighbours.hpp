@@ -68,9 +68,9 @@ class Neighbours {
   /// A message from one process to another.
   struct Message {
     enum class Kind : std::uint64_t { Announced, Read } kind;
-    std::uint64_t number;  ///< of the sender's announcement
+    std::uint64_t number;  ///< number of the sender's announcement
     std::int64_t tag;      ///< of an announced tile
-    Columns columns;       ///< of an announced tile, in the memory of the sender
+    Columns columns;       ///< the announced tile, in the memory of the sender
     std::uint64_t on_gpu;  ///< whether that memory is on a GPU
     PeerMemory::Name name;
   };
@@ -140,7 +140,7 @@ class Neighbours {
 
   MPI_Comm comm_;
   ReadableProcesses readable_;
-  std::vector<pid_t> process_of_;  ///< by rank; 0: this process reads nothing from it
+  std::vector<pid_t> process_of_;  ///< process number by rank; 0: this process reads nothing from that rank
   std::size_t least_bytes_ = 0;    ///< minimum size of a tile that is read this way
   std::mutex mutex_;
   std::condition_variable something_to_do_, pieces_to_read_, all_arrived_;
@@ -161,7 +161,7 @@ class Neighbours {
   std::map<int, std::size_t> held_;                            ///< bytes that readers keep on GPUs, by memory node
 
   std::unique_ptr<PeerMemory> peers_;  ///< null: tiles are read from host memory only. Used by the courier
-  std::vector<int> gpus_;              ///< their memory nodes
+  std::vector<int> gpus_;              ///< memory nodes of the GPUs
   std::size_t most_allocated_ = 0, most_held_ = 0;
   std::thread courier_;
   std::vector<std::thread> readers_;

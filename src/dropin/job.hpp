@@ -18,7 +18,7 @@ inline constexpr int all_routines = blas::routine_count + blas::lapack_routine_c
 inline constexpr int kind_count = 1 + blas::lapack_routine_count;
 
 struct Job {
-  int routine = 0;  ///< its number among all_routines
+  int routine = 0;  ///< number of the routine among all_routines
   char type = 'd';
   double flops = 0;
   blas::Traffic traffic{};

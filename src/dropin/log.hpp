@@ -52,7 +52,7 @@ class Log {
   };
   struct Sums {
     std::uint64_t calls = 0, compared = 0;  ///< compared: calls with known host_seconds
-    double seconds = 0, host_seconds = 0;   ///< of all calls, and of compared calls
+    double seconds = 0, host_seconds = 0;   ///< `seconds`: of all calls; `host_seconds`: of the compared ones
     double flops = 0, bytes = 0, reused_bytes = 0;
   };
   static constexpr std::size_t most_shapes = 4096;

@@ -14,8 +14,8 @@ struct Bus {
   int most_ends = 1 << 16;  ///< endpoints that StarPU has room for; it treats the rates of all others as unknown
   /// For each GPU, then each OpenCL device: all NUMA nodes, nearest first. StarPU runs the device's driver there.
   std::vector<std::vector<int>> nodes_of;
-  std::function<double(int from, int to)> rate;     ///< between two endpoints [bytes/s]
-  std::function<double(int from, int to)> latency;  ///< between two endpoints [s]
+  std::function<double(int from, int to)> rate;     ///< rate between two endpoints [bytes/s]
+  std::function<double(int from, int to)> latency;  ///< latency between two endpoints [s]
   /// XML. Only simulations read it, but StarPU calibrates if the file is missing.
   std::string platform = "<!-- measured without a calibration: no platform for simulation -->\n";
 };

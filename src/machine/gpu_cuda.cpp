@@ -95,7 +95,7 @@ bool enable_access(int device, int peer) {
   auto status = cudaSetDevice(device);
   if (status == cudaSuccess) status = cudaDeviceCanAccessPeer(&can, device, peer);
   if (status == cudaSuccess && can != 0) status = cudaDeviceEnablePeerAccess(peer, 0);
-  cudaGetLastError();  // that access was enabled before is no error
+  cudaGetLastError();  // clears the error, which may only mean that access was already enabled
   return can != 0 && (status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled);
 }
 

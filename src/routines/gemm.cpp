@@ -120,7 +120,8 @@ void compute_product(const std::shared_ptr<Session>& session, const algorithms::
              b = stored_operand(session, op_b, static_cast<const T*>(call.B), k, n, call.ldb,
                                 {plan.panels.terms * plan.tile.k, plan.panels.columns * plan.tile.n},
                                 plan.at_the_edges);
-  name_operand(a, call.exchanged ? 'B' : 'A'), name_operand(b, call.exchanged ? 'A' : 'B');  // as in the program
+  // The letters are those of the program's argument list.
+  name_operand(a, call.exchanged ? 'B' : 'A'), name_operand(b, call.exchanged ? 'A' : 'B');
   unroll_product(*session, plan, uplo, alpha, Factor<T>(a, op_a), Factor<T>(b, op_b), beta, c, region);
   c.wait();
 }

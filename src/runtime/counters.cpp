@@ -88,7 +88,7 @@ class Counters {
 
   std::mutex mutex_;
   double begin_ = 0;                                    ///< µs
-  std::map<std::pair<int, int>, std::uint64_t> bytes_;  ///< by source and destination, of `device_at`
+  std::map<std::pair<int, int>, std::uint64_t> bytes_;  ///< by source and destination, as numbered by `device_at`
   BytesByLink by_node_;                                 ///< never reset
   std::uint64_t tasks_before_ = 0;
   PolicyStatistics policy_before_{};

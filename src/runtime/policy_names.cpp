@@ -66,7 +66,7 @@ std::unique_ptr<PolicyLibrary> policy_library() {
   return std::make_unique<PolicyLibrary>(std::string(file));
 }
 
-/// Policies of StarPU that cannot run Tessera's tasks, and why; null for all others.
+/// Why StarPU's policy of this name cannot run Tessera's tasks; null if it can.
 const char* why_not(const std::string& name) {
   if (name == "graph_test") return "which waits for a call of starpu_do_schedule that only its own test makes";
   if (name == "pheft") return "which schedules only tasks that several workers run together; Tessera has none";

@@ -32,8 +32,8 @@ namespace {
 // Never destroyed: other threads may use them while the process exits.
 auto& mutex = *new std::mutex;
 auto& ended = *new std::condition_variable;
-bool alive = false;                                // from the start until after the destructor; guarded by mutex
-bool joined = false;                               // the last session has joined the program's StarPU; guarded by mutex
+bool alive = false;   // true from the start of a session until after its destructor; guarded by mutex
+bool joined = false;  // the last session has joined the program's StarPU; guarded by mutex
 auto& running = *new std::weak_ptr<Session>;       // guarded by mutex
 auto& until_exit = *new std::shared_ptr<Session>;  // guarded by mutex
 std::atomic<bool> in_use = false;                  // StarPU is starting, running or stopping

@@ -25,7 +25,7 @@ struct Launcher {
   const char *rank, *count;
 };
 constexpr Launcher launchers[] = {
-    // of the ranks on the node
+    // variables of the ranks on the node
     {"OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"},  // Open MPI
     {"MPI_LOCALRANKID", "MPI_LOCALNRANKS"},                        // Hydra: MPICH, Intel MPI
     {"MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"},    // MVAPICH

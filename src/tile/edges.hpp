@@ -13,7 +13,7 @@ namespace tessera::tile {
 enum class EdgeTiles {
   Ragged,  ///< the last tile is the remainder
   Even,    ///< the last full tile and the remainder are divided into two equal tiles, after Bogdanov and Efremov
-  NotLow   ///< as Even if the remainder is less than half a tile, otherwise as Ragged
+  NotLow   ///< Even if the remainder is less than half a tile, otherwise Ragged
 };
 
 /// Tiles at the end of a dimension whose size differs from the others.

@@ -43,7 +43,7 @@ struct Tiles {
 
 /// What is known of an operand before it is registered.
 struct Known {
-  bool is_kept = false;    ///< it is a part of a kept matrix
+  bool is_kept = false;    ///< whether it is a part of a kept matrix
   TileSize tile = {0, 0};  ///< the tiles in which just this part is registered; 0: it is not yet
 };
 

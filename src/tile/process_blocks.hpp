@@ -13,9 +13,9 @@ namespace tessera::tile {
 /// The properties of the processes in a p×q grid on which the choice depends.
 struct ProcessModel {
   int p = 1, q = 1;
-  int gpus = 0;                             ///< of each process; 0: the CPU cores compute
-  double gpu_memory = 0;                    ///< of each GPU, for tiles; 0: no GPU, or no known limit
-  double host_memory = 0;                   ///< that each process may take; 0: no known limit
+  int gpus = 0;                             ///< GPUs of each process; 0: the CPU cores compute
+  double gpu_memory = 0;                    ///< memory of each GPU for tiles [bytes]; 0: no GPU, or no known limit
+  double host_memory = 0;                   ///< memory that each process may take [bytes]; 0: no known limit
   bool factorizes_beside_products = false;  ///< whether a GPU can factorize a panel and multiply at the same time
 };
 

@@ -124,7 +124,7 @@ class TileGrid {
   bool all_written_back_ =
       false;  ///< whether all tiles of a private matrix are home or on their way, as of the last write-back
   Uplo triangle_ = Uplo::Lower;                     ///< the used triangle, if `only_a_triangle_`
-  starpu_data_interface_ops* interface_ = nullptr;  ///< of the tiles of this process
+  starpu_data_interface_ops* interface_ = nullptr;  ///< StarPU's interface of the tiles of this process
   std::atomic<char> letter_ = 0;
   Share share_;
 };

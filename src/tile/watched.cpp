@@ -28,7 +28,7 @@ struct Libraries {
 int look_at_library(dl_phdr_info* info, std::size_t /*size*/, void* argument) {
   auto& libraries = *static_cast<Libraries*>(argument);
   libraries.now = info->dlpi_adds;
-  if (libraries.now == libraries.known) return 1;  // the same as last time
+  if (libraries.now == libraries.known) return 1;  // no library was loaded since the last time
   const std::string_view path = info->dlpi_name;
   const auto name = path.substr(path.rfind('/') + 1);
   for (const auto& prefix : forbidden)

@@ -35,7 +35,7 @@ struct GpuKind {
   double memory = 0;                                 ///< bytes
   double memory_rate = 0;                            ///< bandwidth of the GPU's memory [bytes/s]
   double task_overhead = 0;                          ///< time of a task in addition to its kernel [s]
-  std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation, in double precision; always contains gemm
+  std::map<std::string, detail::CostCurve> kernels;  ///< double precision, by tile operation; always has gemm
   std::optional<ColumnTimes> in, out;  ///< columns from and to the host; if absent, copies have the rate of the link
   std::optional<PanelTimes> panels;    ///< if absent, a panel takes as long as a gemm with as many flops
   std::map<std::string, detail::CostCurve> codelets;  ///< codelets of programs, by name: seconds by bytes of data
@@ -72,7 +72,7 @@ struct PeerLink {
 
 struct Gpu {
   std::size_t kind = 0;      ///< index into Machine::kinds
-  double in = 0, out = 0;    ///< from and to the host [bytes/s]
+  double in = 0, out = 0;    ///< rates from and to the host [bytes/s]
   double latency = 0;        ///< s
   bool half_duplex = false;  ///< whether copies in both directions share the link
 };
@@ -87,7 +87,7 @@ struct Staging {
 struct Network {
   int processes_per_node = 1;
   double in = 0, out = 0;  ///< rates of a node [bytes/s]
-  double inside = 0;       ///< between processes of one node, each way [bytes/s]
+  double inside = 0;       ///< rate between processes of one node, in each direction [bytes/s]
   double latency = 0;      ///< s
 };
 
@@ -95,14 +95,15 @@ struct Machine {
   std::string name;
   int cores = 0;
   double core_rate = 0;   ///< double precision [flop/s]
-  double panel_rate = 0;  ///< of all cores together in a panel of LU [flop/s]; 0: GPUs factorize panels
+  double panel_rate = 0;  ///< rate of all cores together in a panel of LU [flop/s]; 0: GPUs factorize panels
   std::map<std::string, detail::CostCurve> core_codelets;  ///< like `GpuKind::codelets`, for one core
   std::vector<GpuKind> kinds;
   std::vector<Gpu> gpus;
   std::vector<SharedLink> shared;
   std::optional<Staging> staging;            ///< if absent, operands in pageable memory cannot be simulated
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
-  double peers_together = 0;  ///< of all direct links of a GPU in one direction [bytes/s]; 0: as fast as each of them
+  double peers_together =
+      0;  ///< rate of all direct links of a GPU together, in one direction [bytes/s]; 0: no common limit
   std::optional<Network> network;  ///< none: only one process can be simulated
 
   int gpu_count() const { return static_cast<int>(gpus.size()); }
