@@ -42,7 +42,7 @@ auto guarded(const std::string& what, Function function) {
   } catch (const std::exception& error) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0) detail::wait_for_a_better_message();  // usually all have the same error, and one message is enough
+    if (rank != 0) detail::wait_for_a_better_message();  // mostly all have the same error: one message is enough
     detail::end_all_processes("tessera_" + what + ": " + error.what());
   }
 }
@@ -56,7 +56,7 @@ struct Part {
   int m, n;
 };
 
-/// The m×n part of an operand. The const_cast is safe: inputs are only read.
+/// The part m×n of an operand. Inputs are only read.
 template <Scalar T>
 Part<T> part(const char* name, const void* data, const int* i, const int* j, const int* desc, Index m, Index n) {
   return {name, static_cast<T*>(const_cast<void*>(data)), i, j, desc, static_cast<int>(m), static_cast<int>(n)};

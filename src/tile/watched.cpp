@@ -13,7 +13,7 @@ namespace tessera::detail::kept {
 
 namespace {
 
-constexpr double least_bytes = 1 << 18;  ///< smaller operands are not worth watching
+constexpr double least_bytes = 1 << 18;  ///< of an operand that is worth it
 constexpr std::size_t most_seen = 64;
 constexpr int highest_price = 64;
 
@@ -28,7 +28,7 @@ struct Libraries {
 int look_at_library(dl_phdr_info* info, std::size_t /*size*/, void* argument) {
   auto& libraries = *static_cast<Libraries*>(argument);
   libraries.now = info->dlpi_adds;
-  if (libraries.now == libraries.known) return 1;  // no library was loaded since the last time
+  if (libraries.now == libraries.known) return 1;  // the same as last time
   const std::string_view path = info->dlpi_name;
   const auto name = path.substr(path.rfind('/') + 1);
   for (const auto& prefix : forbidden)
@@ -238,8 +238,7 @@ Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const argument
 void Watch::end(Store& all, Removed& removed, const Ready& ready, bool failed) {
   for (const auto& memory : ready.results) {
     const auto place = find(memory);
-    if (place == seen_.end() || !place->is_watched)
-      continue;  // another thread has ended the watch and removed its parts
+    if (place == seen_.end() || !place->is_watched) continue;  // sold by another thread, and its parts are removed
     // All pages of the result count as written. Asking CUDA about each of them would take longer than copying the
     // result again.
     constexpr std::uintptr_t step = std::uintptr_t{2} << 20;

@@ -41,16 +41,16 @@ class Watch {
   };
   /// Call this before a call registers its operands. The last one is the output.
   Ready begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands);
-  /// Call this when the results are in place. @param failed some results may be missing
+  /// Call this when the results are in place. @param failed  some may not be
   void end(Store& all, Removed& removed, const Ready& ready, bool failed);
 
  private:
   struct Seen {
     Kept memory;
-    std::uint64_t sample;  ///< sample of its elements when it was last seen
+    std::uint64_t sample;  ///< of its elements, when it was last seen
     int unchanged = 0;     ///< number of calls in which it had not changed
     int price = 1;         ///< the number of such calls after which it is watched
-    int losses = 0;        ///< number of consecutive calls before each of which most of it was written
+    int losses = 0;        ///< number of consecutive calls before which most of it was written
     bool is_watched = false;
   };
   using Place = std::vector<Seen>::iterator;
@@ -67,8 +67,8 @@ class Watch {
 
   std::unique_ptr<WrittenPages> pages_;
   const double most_bytes_;
-  std::vector<Seen> seen_;            ///< most recently used last
-  unsigned long long libraries_ = 0;  ///< number of libraries loaded so far at the last check
+  std::vector<Seen> seen_;            ///< those used last are at the end
+  unsigned long long libraries_ = 0;  ///< loaded so far, when they were last looked at
   bool is_forbidden_ = false;
 };
 

@@ -567,7 +567,7 @@ class Errors(Case):
         self.refused("gemm: beta is 2, must be 0 without c", tessera.gemm, A, B, beta=2)
         self.refused("lu_solve: lu_and_pivots must be the pair (lu, pivots) that lu_factor returns",
                      tessera.lu_solve, np.eye(4), np.ones(4))
-        self.refused("lu_solve: pivots must be 4 indices of rows, from 0 to 3",
+        self.refused("lu_solve: pivots must be 4 rows of the matrix, counted from 0",
                      tessera.lu_solve, (np.eye(4), [0, 1, 2, 4]), np.ones(4))
         self.refused("laswp: pivots must be at most 4 indices of rows, from 0 to 3", tessera.laswp, A, [0, -1])
         self.refused("trtri: a is 4 x 3, must be 4 x 4", tessera.trtri, A)
