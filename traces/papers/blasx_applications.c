@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * The calls of blasx_applications.m without Octave, for machines that lack it. What lies between the calls is plain
- * loops. cc -O3 -march=native blasx_applications.c -o blasx-applications -lopenblas -lm usage: blasx-applications N
- * [NAME...] */
+ * loops.
+ *
+ *     cc -O3 -march=native blasx_applications.c -o blasx-applications -lopenblas -lm
+ *     blasx-applications [--once] N [NAME...]
+ *
+ * Each application runs twice, or --once. The time is that of the faster run. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -232,14 +236,15 @@ int main(int argc, char** argv) {
   } known[] = {{"sgemm", single_product}, {"dgemm", double_product},        {"nmf", nmf},
                {"rotation", rotation},    {"least-squares", least_squares}, {"ridge", ridge},
                {"regression", regression}};
-  const int n = argc > 1 ? atoi(argv[1]) : 0;
-  if (n < 1) return fprintf(stderr, "usage: blasx-applications N [NAME...]\n"), 2;
+  const int once = argc > 1 && strcmp(argv[1], "--once") == 0, first = 1 + once;
+  const int n = argc > first ? atoi(argv[first]) : 0;
+  if (n < 1) return fprintf(stderr, "usage: blasx-applications [--once] N [NAME...]\n"), 2;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
-    int asked = argc == 2;
-    for (int a = 2; a < argc; a++) asked = asked || strcmp(argv[a], known[i].name) == 0;
+    int asked = argc == first + 1;
+    for (int a = first + 1; a < argc; a++) asked = asked || strcmp(argv[a], known[i].name) == 0;
     if (!asked) continue;
     double best = INFINITY, check = 0;
-    for (int repeat = 0; repeat < 2; repeat++) { /* the first call also starts what the BLAS starts */
+    for (int repeat = once; repeat < 2; repeat++) { /* the first call also starts what the BLAS starts */
       state = 88172645463325252ULL;
       check = known[i].run(n);
       best = fmin(best, seconds);
