@@ -2,11 +2,11 @@
 """Operations of an unchanged NumPy and SciPy that call the BLAS and LAPACK, with checks of their results. With the
 drop-in loaded, large products and solves run on all devices:
   LD_PRELOAD=/path/to/libtessera_blas.so /usr/bin/python3 07_numpy.py [SIZE [FILE]]
-The results are written to FILE, so that two runs can be compared. NumPy must use the system's BLAS, as Debian's package
-does; wheels contain an OpenBLAS with renamed symbols. Solves, inverses, determinants, LU, Cholesky and QR pass through
-the drop-in. The SVD stays with the program's LAPACK. OpenBLAS's LAPACK computes most products with its own kernels, which
-bypasses the drop-in. If the reference LAPACK (package liblapack3) is loaded before OpenBLAS, these products reach the
-drop-in, too."""
+The results are written to FILE, so that two runs can be compared. Debian's NumPy uses the system's BLAS. Packages from
+PyPI contain an OpenBLAS with renamed symbols: with them, preload tessera-blas/libtessera_wheels.so. Solves, inverses,
+determinants, LU, Cholesky and QR pass through the drop-in. The SVD stays with the program's LAPACK. OpenBLAS's LAPACK
+computes most products with its own kernels, which bypasses the drop-in. If the reference LAPACK (package liblapack3) is
+loaded before OpenBLAS, these products reach the drop-in, too."""
 import sys
 
 import numpy as np

@@ -68,8 +68,8 @@ void print_processes(Out out, const Log& log) {
     if (!p.foreign.empty())
       fmt::format_to(out,
                      "  not seen: calls of {}\n    A package from PyPI brings this BLAS, whose functions have names of "
-                     "their own. Use the package of\n    the distribution (python3-numpy), or call Tessera's Python "
-                     "package: docs/languages.md\n",
+                     "their own. Preload\n    tessera-blas/libtessera_wheels.so instead, or use the package of the "
+                     "distribution (python3-numpy): docs/dropin.md\n",
                      p.foreign);
     if (!p.trouble.empty()) fmt::format_to(out, "  trouble: {}\n", p.trouble);
   }

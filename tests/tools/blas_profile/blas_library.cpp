@@ -62,8 +62,8 @@ class BlasOfAWheel : public ::testing::Test {
     std::filesystem::create_directory(folder_.path() / "numpy.libs");
     std::filesystem::copy_file(std::getenv("TEST_STAND_IN"), library_);
   }
-  test::Ended info(std::vector<std::string> words) const {
-    words.insert(words.begin(), {"/usr/bin/env", "LD_PRELOAD=" + library_.string(), tessera_info});
+  test::Ended info(std::vector<std::string> words, const std::string& also_preloaded = "") const {
+    words.insert(words.begin(), {"/usr/bin/env", "LD_PRELOAD=" + library_.string() + also_preloaded, tessera_info});
     return test::run_program(words, 100);
   }
   test::Scratch folder_;
@@ -87,6 +87,14 @@ TEST_F(BlasOfAWheel, IsNamedBesideCallsThatComeThrough) {
   const auto ended = info({"--blas", client});
   EXPECT_THAT(ended.out, AllOf(HasSubstr("not seen: calls of " + library_.string()), HasSubstr("\ndgemm  "),
                                HasSubstr("host BLAS: ")));
+}
+
+TEST_F(BlasOfAWheel, IsNotForeignIfItsNamesAreForwarded) {
+  const char* const wheels = std::getenv("TEST_WHEELS");
+  if (wheels == nullptr) GTEST_SKIP() << "no libtessera_wheels.so for this processor";
+  const auto ended = info({"--blas", client}, ":" + std::string(wheels));
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  EXPECT_THAT(ended.out, AllOf(Not(HasSubstr("not seen")), HasSubstr("\ndgemm  ")));
 }
 
 TEST(BlasLibrary, WritesNoLogWithoutCalls) {
