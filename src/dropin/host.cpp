@@ -65,12 +65,18 @@ bool is_blas_of_a_wheel(std::string_view path) {
   return path.substr(0, slash).ends_with(".libs") && path.substr(slash + 1).find("blas") != path.npos;
 }
 
+/// Whether libtessera_wheels.so forwards the calls of this library. Python loads libraries of packages privately, so
+/// nobody else provides the symbol.
+bool is_forwarded(std::string_view path) {
+  return path.find("/libscipy_openblas") != path.npos && dlsym(RTLD_DEFAULT, "scipy_dgemm_") != nullptr;
+}
+
 }  // namespace
 
 std::string foreign_blas() {
   std::string found;
   for (const auto& path : loaded_libraries())
-    if (is_blas_of_a_wheel(path)) found += (found.empty() ? "" : ", ") + path;
+    if (is_blas_of_a_wheel(path) && !is_forwarded(path)) found += (found.empty() ? "" : ", ") + path;
   return found;
 }
 

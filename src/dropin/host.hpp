@@ -16,7 +16,7 @@ bool is_the_dropin(void* library);
 
 /// The BLAS libraries in this process that belong to a single Python package, as in wheels from PyPI
 /// (numpy.libs/libscipy_openblas64_-….so), separated by commas; "" if there are none. Their symbols have private names,
-/// so their calls bypass the drop-in.
+/// so their calls bypass the drop-in, unless libtessera_wheels.so forwards these names.
 std::string foreign_blas();
 
 class HostBlas {
