@@ -47,9 +47,13 @@ TileGrid::Memory memory_of(PageRange range) {
   return {reinterpret_cast<const std::byte*>(range.begin), bytes, bytes, 1};
 }
 
+/// CUDA pins ranges of bytes, and says only of single addresses whether they are pinned. Pinned ranges of at least this
+/// size are found [bytes].
+constexpr std::uintptr_t least_pinned = 1024;
+
 /// Whether CUDA has pinned any of the memory.
 /// @param step  distance of the addresses that are checked [bytes]
-bool is_pinned(PageRange range, std::uintptr_t step = page_size()) {
+bool is_pinned(PageRange range, std::uintptr_t step = least_pinned) {
   for (auto at = range.begin; at < range.end; at += std::min(step, range.end - at))
     if (gpu::is_pinned(reinterpret_cast<const void*>(at))) return true;
   return gpu::is_pinned(reinterpret_cast<const void*>(range.end - 1));
