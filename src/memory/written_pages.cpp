@@ -24,6 +24,7 @@ namespace {
 // The headers of older kernels lack these.
 constexpr std::uint64_t wp_unpopulated = 1 << 13, wp_async = 1 << 15;
 constexpr int user_mode_only = 1;
+constexpr int collapse = 25;  // MADV_COLLAPSE
 struct Region {
   std::uint64_t begin, end, categories;
 };
@@ -64,6 +65,29 @@ bool are_plain(PageRange pages) {
   }
   std::fclose(maps);
   return known >= pages.end;
+}
+
+/// The contents of a small file; "" if it cannot be read.
+std::string contents(const std::string& path) {
+  std::string text;
+  if (auto* const file = std::fopen(path.c_str(), "re"); file != nullptr) {
+    text.resize(256);
+    text.resize(std::fread(text.data(), 1, text.size(), file));
+    std::fclose(file);
+  }
+  return text;
+}
+
+/// The size of a huge page; 0: there are none, or the administrator has switched them off.
+std::uintptr_t huge_page_size() {
+  const std::string folder = "/sys/kernel/mm/transparent_hugepage/";
+  const auto forbids = [&](const std::string& file) {
+    return contents(folder + file).find("[never]") != std::string::npos;
+  };
+  const auto bytes = contents(folder + "hpage_pmd_size");
+  std::uintptr_t size = 0;
+  std::from_chars(bytes.data(), bytes.data() + bytes.size(), size);
+  return forbids("enabled") || forbids("hugepages-" + std::to_string(size / 1024) + "kB/enabled") ? 0 : size;
 }
 
 }  // namespace
@@ -186,6 +210,16 @@ bool WrittenPages::are_huge(PageRange pages) const {
   constexpr std::uintptr_t edges = std::uintptr_t{4}
                                    << 20;  // bytes at both ends that may lie outside of whole huge pages
   return huge + huge / 16 + edges >= pages.end - pages.begin;
+}
+
+bool WrittenPages::make_huge(PageRange pages) {
+  const auto size = huge_page_size();
+  if (size == 0) return false;
+  const PageRange whole{(pages.begin + size - 1) / size * size, pages.end / size * size};
+  // The kernel leaves pages that are marked as they are.
+  if (whole.empty() || !count_as(true, pages)) return false;
+  madvise(reinterpret_cast<void*>(whole.begin), whole.end - whole.begin, collapse);
+  return are_huge(pages);
 }
 
 bool WrittenPages::watch(PageRange pages) {

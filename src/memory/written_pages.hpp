@@ -53,6 +53,11 @@ class WrittenPages {
   std::optional<std::vector<PageRange>> present(PageRange pages) const;
   /// Whether nearly all of the memory is in huge pages. A write to a watched huge page splits it.
   bool are_huge(PageRange pages) const;
+  /// Moves the contents of small pages to huge pages, unless the system or the program forbids these, or the system has
+  /// none. All pages then count as written.
+  /// @pre  the memory is watched, so that pages that do not exist are not filled
+  /// @return  whether nearly all of the memory is in huge pages
+  bool make_huge(PageRange pages);
   /// Makes all of the pages count as not written, or as written, so that writes to them cost nothing extra. This
   /// flushes the processors' TLBs once, whereas taking written huge pages flushes them once for each page.
   /// @return  whether that succeeded

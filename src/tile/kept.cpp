@@ -152,8 +152,8 @@ void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const T
   });
 }
 
-void remove_parts(Store& all, Removed& removed, const TileGrid::Memory& memory) {
-  remove(all, removed, [&](const Part& part) { return overlap(part.memory(), memory); });
+void remove_parts(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except) {
+  remove(all, removed, [&](const Part& part) { return part.grid.get() != except && overlap(part.memory(), memory); });
 }
 
 thread_local InCall* InCall::of_thread = nullptr;
@@ -172,7 +172,7 @@ InCall::InCall(const std::shared_ptr<Session>& session, std::span<const argument
     Removed removed;
     auto& all = store();
     const std::lock_guard lock(all.mutex);
-    if (all.watch) watching_ = std::make_unique<Watching>(all.watch->begin(all, removed, operands));
+    if (all.watch) watching_ = std::make_unique<Watching>(all.watch->begin(all, removed, operands, reads_output));
   }
   of_thread = this;  // last, because the destructor does not run if anything here throws
 }
@@ -185,12 +185,21 @@ bool InCall::may_use(const Operand& operand) const {
   return std::ranges::any_of(operand.is_output ? watching_->ready.results : watching_->ready.inputs, contains);
 }
 
+void InCall::look_at_result() {
+  if (!watching_ || !watching_->ready.looks_later) return;
+  Removed removed;
+  auto& all = store();
+  const std::lock_guard lock(all.mutex);
+  if (all.watch) all.watch->look_at_result(all, removed, watching_->ready);
+}
+
 InCall::~InCall() {
   of_thread = outer_;
   if (used_.empty() && !watching_) return;
+  const bool failed = std::uncaught_exceptions() > exceptions_;
+  if (!failed) look_at_result();
   Removed removed;
   auto& all = store();
-  const bool failed = std::uncaught_exceptions() > exceptions_;
   if (failed) {
     const std::lock_guard lock(all.mutex);
     remove(all, removed, [&](const Part& part) { return std::ranges::find(used_, part.grid) != used_.end(); });

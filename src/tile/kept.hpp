@@ -60,6 +60,10 @@ class InCall {
   /// the call has failed, the tiles that it used are no longer kept.
   /// @pre  nothing else in the call refers to the tiles, and their tasks have run
   ~InCall();
+  /// Call this when all tasks of the thread's call have been submitted, and the thread is about to wait for them.
+  static void are_computing() {
+    if (of_thread != nullptr) of_thread->look_at_result();
+  }
   InCall(const InCall&) = delete;
   InCall& operator=(const InCall&) = delete;
 
@@ -70,6 +74,7 @@ class InCall {
   struct Watching;
 
   bool may_use(const Operand& operand) const;
+  void look_at_result();
 
   static thread_local InCall* of_thread;
   const std::shared_ptr<Session>* session_ = nullptr;  ///< null: the call finds nothing

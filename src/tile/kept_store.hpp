@@ -79,6 +79,7 @@ using Removed = std::list<Part>;
 void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except);
 
 /// Removes the parts that have a byte in common with `memory`.
-void remove_parts(Store& all, Removed& removed, const TileGrid::Memory& memory);
+/// @param except  the part with this grid stays; may be null
+void remove_parts(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except = nullptr);
 
 }  // namespace tessera::detail::kept

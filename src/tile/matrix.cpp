@@ -205,6 +205,7 @@ template <Scalar T>
 void Matrix<T>::wait() const {
   detail::require_can_wait("Matrix::wait");
   grid_->write_back(i0_, i0_ + mt_, j0_, j0_ + nt_);
+  detail::kept::InCall::are_computing();
   grid_->wait_until_written_back();
   grid_->check(i0_, i0_ + mt_, j0_, j0_ + nt_);
 }

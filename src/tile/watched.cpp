@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "machine/gpu.hpp"
 
@@ -131,14 +132,14 @@ bool Watch::buy(Store& all, Removed& removed, Seen& seen) {
   }
   remove_parts(all, removed, memory_of(pages(seen.memory)));  // pages that were not watched may have been written
   seen.is_watched = pages_->watch(pages(seen.memory));
-  seen.losses = 0;
+  seen.losses = seen.uses = 0;
   return seen.is_watched;
 }
 
 void Watch::sell(Store& all, Removed& removed, Seen& seen) {
   remove_parts(all, removed, memory_of(pages(seen.memory)));
   if (pages_->watches(pages(seen.memory))) pages_->leave(pages(seen.memory));
-  seen.is_watched = false, seen.unchanged = 0;
+  seen.is_watched = seen.was_result = false, seen.unchanged = 0;
   seen.price = std::min(2 * seen.price, highest_price);
 }
 
@@ -147,20 +148,29 @@ void Watch::sell_all(Store& all, Removed& removed) {
     if (seen.is_watched) sell(all, removed, seen);
 }
 
+/// Moves the memory to huge pages, whose marks cost little. This copies it, so memory that the program or the system
+/// keeps splitting is not moved again and again.
+/// @return  whether it is in huge pages now
+bool Watch::make_huge(Seen& seen) {
+  constexpr int most_moves = 3;
+  return seen.moves++ < most_moves && pages_->make_huge(pages(seen.memory));
+}
+
 /// Registers again the tiles that were written. Only written pages are checked for pinning, because pinning a page
 /// counts as a write to it.
+/// @param except  tiles that the current call is writing; may be null
 /// @return  false if the memory is not watched, or must not be
-bool Watch::take(Store& all, Removed& removed, Seen& seen) {
+bool Watch::take(Store& all, Removed& removed, Seen& seen, const TileGrid* except) {
   const auto whole = pages(seen.memory);
   std::uintptr_t bytes = 0;
   try {
     const auto written = pages_->take_written(whole);
     if (!written || is_pinned(written)) {
-      remove_parts(all, removed, memory_of(whole));
+      remove_parts(all, removed, memory_of(whole), except);
       return false;
     }
     for (const auto& range : *written) bytes += range.end - range.begin;
-    renew_all(all, removed, *written, nullptr);
+    renew_all(all, removed, *written, except);
   } catch (...) {  // the pages no longer count as written, but their tiles are old
     remove_parts(all, removed, memory_of(whole));
     throw;
@@ -180,9 +190,13 @@ bool Watch::look_at_input(Store& all, Removed& removed, const Kept& memory) {
   auto& seen = seen_.back();
   if (seen.is_watched) {
     constexpr int most_losses = 2;
+    // After so many looks at small pages, copying them once costs no more than the looks have.
+    constexpr int uses_before_move = 32;
     if ((take(all, removed, seen) || (pages_->watch(pages(memory)) && take(all, removed, seen))) &&
-        seen.losses < most_losses)
-      return true;
+        seen.losses < most_losses) {
+      if (++seen.uses % uses_before_move != 0 || pages_->are_huge(pages(memory)) || !make_huge(seen)) return true;
+      if (take(all, removed, seen)) return true;
+    }
     sell(all, removed, seen);
     seen.sample = sample(memory);
     return false;
@@ -196,14 +210,15 @@ bool Watch::look_at_input(Store& all, Removed& removed, const Kept& memory) {
   return false;
 }
 
+/// @param result  the tiles, if the call already writes them
 /// @return  whether the result may stay in kept tiles
-bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory) {
+bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory, const TileGrid* result) {
   const auto place = find(memory);
   if (place == seen_.end() || !place->is_watched) return false;
   auto& seen = *place;
   const auto whole = pages(memory);
   const auto price = seen.price;
-  const bool is_known = take(all, removed, seen);
+  const bool is_known = take(all, removed, seen, result);
   seen.losses = 0;  // the call writes it, not the program
   if (!is_known) {  // the program has mapped it anew, or pinned a part
     if (pages_->watch(whole) && !is_pinned(pages_->present(whole))) return true;
@@ -211,14 +226,15 @@ bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory) {
     seen.price = price;
     return false;
   }
-  if (pages_->are_huge(whole)) return pages_->count_as(true, whole);
+  if (pages_->are_huge(whole) || make_huge(seen)) return pages_->count_as(true, whole);
   // It takes longer to unmark each small page, or to write it while it is marked, than to copy the result again.
   sell(all, removed, seen);
   seen.price = highest_price;
   return false;
 }
 
-Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands) {
+Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands,
+                          bool reads_output) {
   Ready ready;
   const bool watches = std::ranges::any_of(seen_, &Seen::is_watched);
   if (watches && !may_watch()) sell_all(all, removed);
@@ -233,25 +249,41 @@ Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const argument
       continue;  // the program says when it changes
     if (std::ranges::find(looked_at, memory) != looked_at.end()) continue;
     looked_at.push_back(memory);
-    if (is_output && look_at_output(all, removed, memory)) ready.results.push_back(memory);
-    if (!is_output && look_at_input(all, removed, memory)) ready.inputs.push_back(memory);
+    if (!is_output) {
+      if (look_at_input(all, removed, memory)) ready.inputs.push_back(memory);
+      continue;
+    }
+    const auto place = find(memory);
+    ready.looks_later = !reads_output && place != seen_.end() && place->was_result;
+    if (ready.looks_later || look_at_output(all, removed, memory)) ready.results.push_back(memory);
   }
   return ready;
+}
+
+void Watch::look_at_result(Store& all, Removed& removed, Ready& ready) {
+  if (!std::exchange(ready.looks_later, false)) return;
+  const auto memory = ready.results.front();
+  if (look_at_output(all, removed, memory, ready.result.get())) return;
+  ready.results.clear();
+  remove_parts(all, removed, memory_of(pages(memory)));
 }
 
 void Watch::end(Store& all, Removed& removed, const Ready& ready, bool failed) {
   for (const auto& memory : ready.results) {
     const auto place = find(memory);
-    if (place == seen_.end() || !place->is_watched) continue;  // sold by another thread, and its parts are removed
+    const auto whole = pages(memory);
+    if (place == seen_.end() || !place->is_watched) {  // sold by another thread
+      remove_parts(all, removed, memory_of(whole));
+      continue;
+    }
     // All pages of the result count as written. Asking CUDA about each of them would take longer than copying the
     // result again.
     constexpr std::uintptr_t step = std::uintptr_t{2} << 20;
-    const auto whole = pages(memory);
     if (failed || !pages_->count_as(false, whole)) remove_parts(all, removed, memory_of(whole));
     // Checked after the pages are marked, so that a page that is pinned from now on counts as written.
     else if (is_pinned(whole, step)) sell(all, removed, *place);
     // What the call has written is in its own tiles. Other parts may have bytes on the same pages.
-    else renew(all, removed, memory_of(whole), ready.result.get());
+    else renew(all, removed, memory_of(whole), ready.result.get()), place->was_result = ready.result != nullptr;
   }
   for (const auto& memory : ready.outputs) {
     if (failed || bytes_of(memory) < least_bytes) continue;

@@ -38,9 +38,14 @@ class Watch {
     std::vector<Kept> results;              ///< just these
     std::vector<Kept> outputs;              ///< all that the call writes
     std::shared_ptr<TileGrid> result = {};  ///< the kept tiles that the call writes
+    bool looks_later = false;               ///< `look_at_result` must look at the pages of the result
   };
   /// Call this before a call registers its operands. The last one is the output.
-  Ready begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands);
+  /// @param reads_output  whether the call reads the output
+  Ready begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands, bool reads_output);
+  /// Prepares the pages of a result that the call does not read, while the devices compute it. Until then, writes to
+  /// these pages are slow.
+  void look_at_result(Store& all, Removed& removed, Ready& ready);
   /// Call this when the results are in place. @param failed  some may not be
   void end(Store& all, Removed& removed, const Ready& ready, bool failed);
 
@@ -51,7 +56,10 @@ class Watch {
     int unchanged = 0;     ///< number of calls in which it had not changed
     int price = 1;         ///< the number of such calls after which it is watched
     int losses = 0;        ///< number of consecutive calls before which most of it was written
+    int uses = 0;          ///< number of calls that have used it as an input, since it is watched
+    int moves = 0;         ///< number of times that it was moved to huge pages
     bool is_watched = false;
+    bool was_result = false;  ///< the last call that wrote it has left its tiles in the store
   };
   using Place = std::vector<Seen>::iterator;
 
@@ -61,9 +69,10 @@ class Watch {
   bool buy(Store& all, Removed& removed, Seen& seen);
   void sell(Store& all, Removed& removed, Seen& seen);
   void sell_all(Store& all, Removed& removed);
-  bool take(Store& all, Removed& removed, Seen& seen);
+  bool make_huge(Seen& seen);
+  bool take(Store& all, Removed& removed, Seen& seen, const TileGrid* except = nullptr);
   bool look_at_input(Store& all, Removed& removed, const Kept& memory);
-  bool look_at_output(Store& all, Removed& removed, const Kept& memory);
+  bool look_at_output(Store& all, Removed& removed, const Kept& memory, const TileGrid* result = nullptr);
 
   std::unique_ptr<WrittenPages> pages_;
   const double most_bytes_;
