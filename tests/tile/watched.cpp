@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -231,6 +232,28 @@ const Means means[] = {
        const iovec from{&sent, sizeof sent}, to{&A(17, 30), sizeof sent};
        EXPECT_EQ(process_vm_writev(getpid(), &from, 1, &to, 1, 0), static_cast<ssize_t>(sizeof sent));
      }},
+    {"process_vm_writev by another process",
+     [](Mapped& A) {
+       prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+       const pid_t child = fork();
+       if (child == 0) {
+         double sent = -value;
+         const iovec from{&sent, sizeof sent}, to{&A(18, 31), sizeof sent};
+         process_vm_writev(getppid(), &from, 1, &to, 1, 0);  // may not be allowed
+         _exit(0);
+       }
+       wait_for(child);
+     }},
+    {"readv into two pages",
+     [](Mapped& A) {
+       int ends[2];
+       ASSERT_EQ(pipe(ends), 0);
+       const double sent[] = {value, -value};
+       ASSERT_EQ(write(ends[1], sent, sizeof sent), static_cast<ssize_t>(sizeof sent));
+       const iovec to[] = {{A.at(9 * page), sizeof value}, {A.at(30 * page), sizeof value}};
+       ASSERT_EQ(readv(ends[0], to, 2), static_cast<ssize_t>(sizeof sent));
+       close(ends[0]), close(ends[1]);
+     }},
     {"/proc/self/mem, as debuggers do",
      [](Mapped& A) {
        const int memory = open("/proc/self/mem", O_RDWR);
@@ -288,6 +311,18 @@ const Means means[] = {
        madvise(A.at(8 * page), page, MADV_FREE);
        std::memset(A.at(8 * page), 0, page);
      }},
+    {"MADV_FREE, and the kernel takes the page",
+     [](Mapped& A) {
+       madvise(A.at(8 * page), page, MADV_FREE);
+       madvise(A.at(8 * page), page, 21);            // MADV_PAGEOUT
+       const volatile char first = *A.at(8 * page);  // zero, or as before: nothing changes it from now on
+       *A.at(8 * page) = first;
+     }},
+    {"pages that were guarded meanwhile",
+     [](Mapped& A) {
+       madvise(A.at(4 * page), page, 102);  // MADV_GUARD_INSTALL
+       madvise(A.at(4 * page), page, 103);  // MADV_GUARD_REMOVE
+     }},
     {"a new mapping of a page", [](Mapped& A) { Mapped::map(A.at(11 * page), page, MAP_FIXED); }},
     {"a new mapping of all", [](Mapped& A) { replace(A, A.bytes()); }},
     {"a new mapping that nobody has touched", [](Mapped& A) { Mapped::map(A.data(), A.bytes(), MAP_FIXED); }},
@@ -297,6 +332,14 @@ const Means means[] = {
        constexpr int keeps_the_old = 4;  // MREMAP_DONTUNMAP
        void* const other = mremap(A.data(), A.bytes(), A.bytes(), MREMAP_MAYMOVE | keeps_the_old, nullptr);
        if (other != MAP_FAILED) munmap(other, A.bytes());
+     }},
+    {"memory that has grown and moved away",
+     [](Mapped& A) {
+       void* const other = mremap(A.data(), A.bytes(), 2 * A.bytes(), MREMAP_MAYMOVE);
+       if (other == MAP_FAILED) return;  // it consists of several mappings
+       static_cast<double*>(other)[7] += value;
+       if (other == A.data()) munmap(A.at(A.bytes()), A.bytes());
+       else EXPECT_EQ(mremap(other, 2 * A.bytes(), A.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, A.data()), A.data());
      }},
     {"other memory moved there",
      [](Mapped& A) {
@@ -334,6 +377,43 @@ const Means means[] = {
        madvise(A.data(), A.bytes(), 25);  // MADV_COLLAPSE
        A(9, 8) += value;
        madvise(A.data(), A.bytes(), 25);
+     }},
+    {"huge pages that are split, then collapsed",
+     [](Mapped& A) {
+       madvise(A.data(), A.bytes(), MADV_HUGEPAGE);
+       madvise(A.data(), A.bytes(), 25);  // MADV_COLLAPSE
+       mprotect(A.at(20 * page), page, PROT_READ);
+       mprotect(A.at(20 * page), page, PROT_READ | PROT_WRITE);
+       *reinterpret_cast<double*>(A.at(21 * page)) += value;
+       madvise(A.data(), A.bytes(), 25);
+     }},
+    {"a page of a huge page that is unmapped",
+     [](Mapped& A) {
+       madvise(A.data(), A.bytes(), MADV_HUGEPAGE);
+       madvise(A.data(), A.bytes(), 25);  // MADV_COLLAPSE
+       madvise(A.at(22 * page), page, MADV_DONTNEED);
+       *reinterpret_cast<double*>(A.at(23 * page)) -= value;
+     }},
+    {"pages that were collapsed over a write",
+     [](Mapped& A) {
+       A(2, 8) += value;
+       madvise(A.data(), A.bytes(), 25);  // MADV_COLLAPSE
+     }},
+    {"pages that were merged with equal ones",
+     [](Mapped& A) {
+       const Mapped copy(A.bytes());
+       std::memcpy(copy.data(), A.data(), A.bytes());
+       for (void* const data : {static_cast<void*>(A.data()), static_cast<void*>(copy.data())})
+         madvise(data, A.bytes(), MADV_MERGEABLE);
+       std::this_thread::sleep_for(std::chrono::milliseconds(5));  // merges if ksmd runs
+       A(3, 5) += value;
+     }},
+    {"pages that another thread writes while they are reclaimed",
+     [](Mapped& A) {
+       std::thread writes([&] { A(30, 30) -= value; });
+       madvise(A.data(), A.bytes(), 20);  // MADV_COLD
+       madvise(A.data(), A.bytes(), 21);  // MADV_PAGEOUT
+       writes.join();
      }},
     {"shared memory in its place, and a write through an alias",
      [](Mapped& A) {
@@ -381,6 +461,31 @@ TEST_F(Watched, WritesToResultsAreSeen) {
   }
 }
 
+/// The same for a matrix in a huge page, both as an input and as a result.
+TEST_F(Watched, WritesToHugePagesAreSeen) {
+  constexpr Index thin = 8;
+  std::vector<double> low(order_of_huge * thin), high = low, result = low;
+  fill(low.data(), 5, 1, order_of_huge * thin);
+  const Sizes multiplied{order_of_huge, thin, order_of_huge}, made{order_of_huge, order_of_huge, thin};
+  for (const auto& [name, write] : means) {
+    SCOPED_TRACE(name);
+    Mapped A(huge_page);
+    for (int call = 0; call < 7; call++) {
+      fill(high.data(), static_cast<std::uint64_t>(call), 1, order_of_huge * thin);
+      multiply_right(low.data(), high.data(), A.data(), "a result", made);
+      multiply_right(A.data(), low.data(), result.data(), "from a result", multiplied);
+      if (HasFatalFailure()) return;
+      if (call < 3) continue;
+      write(A);
+      if (HasFatalFailure()) return;
+      for (int repeat = 0; repeat < 1 + call % 2; repeat++)
+        multiply_right(A.data(), low.data(), result.data(), "after", multiplied);
+      if (call % 2 == 0) write(A);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 /// Memory through an alias from the start is never kept.
 TEST_F(Watched, SharedMemoryIsNotKept) {
   const int file = static_cast<int>(syscall(SYS_memfd_create, "alias", 0U));
@@ -394,6 +499,66 @@ TEST_F(Watched, SharedMemoryIsNotKept) {
   }
   munmap(A, room), munmap(alias, room);
   close(file);
+}
+
+/// Results in small pages are moved to huge ones, because each small page that a call writes costs time.
+TEST_F(Watched, ResultsInSmallPagesMoveToHugePages) {
+  constexpr Index order = 1024, thin = 8;
+  constexpr std::size_t bytes = order * order * sizeof(double);
+  const auto pages_of_system = [](const char* file) {
+    std::ifstream in(std::string("/sys/kernel/mm/transparent_hugepage/") + file);
+    std::string text;
+    std::getline(in, text);
+    return text;
+  };
+  if (pages_of_system("enabled").find("[never]") != std::string::npos) GTEST_SKIP() << "no huge pages";
+  std::vector<double> low(order * thin), high = low, result = low;
+  fill(low.data(), 5, 1, order * thin);
+  std::string error;
+  const auto pages = detail::WrittenPages::open(error);
+  ASSERT_NE(pages, nullptr) << error;
+  for (const bool is_refused : {false, true}) {
+    // Not aligned, as memory of malloc.
+    char* const data = static_cast<char*>(Mapped::map(nullptr, bytes + page, 0));
+    if (is_refused) madvise(data, bytes + page, MADV_NOHUGEPAGE);
+    auto* const C = reinterpret_cast<double*>(data + 2 * sizeof(double));
+    double reused = 0;
+    for (int call = 0; call < 6; call++) {
+      fill(high.data(), static_cast<std::uint64_t>(call), 1, order * thin);
+      multiply_right(low.data(), high.data(), C, "a result", {order, order, thin});
+      detail::kept::reused_bytes = 0;
+      multiply_right(C, low.data(), result.data(), "from a result", {order, thin, order});
+      reused = detail::kept::reused_bytes;
+      if (HasFatalFailure()) return;
+      if (call == 4) C[order] += value;  // while the pages are marked
+      if (call == 4) multiply_right(C, low.data(), result.data(), "after a write", {order, thin, order});
+    }
+    const auto whole = detail::pages_of(C, bytes);
+    EXPECT_EQ(pages->are_huge(whole), !is_refused);
+    if (counts() && !is_refused) {
+      EXPECT_GE(reused, static_cast<double>(bytes) / 2);
+    }
+    munmap(data, bytes + page);
+  }
+}
+
+/// An input in small pages that many calls use is moved, too, while another thread writes what is beside it.
+TEST_F(Watched, InputsInSmallPagesMoveToHugePages) {
+  constexpr Index order = 1024, thin = 8;
+  constexpr std::size_t bytes = order * order * sizeof(double);
+  char* const data = static_cast<char*>(Mapped::map(nullptr, bytes + page, 0));
+  auto* const A = reinterpret_cast<double*>(data + 2 * sizeof(double));
+  std::vector<double> low(order * thin), result = low;
+  fill(low.data(), 5, 1, order * thin), fill(A, 6, 1, order * order);
+  for (int call = 0; call < 80; call++) {
+    if (call % 30 == 29) A[call * order] += value;
+    const auto expected = product(A, low.data(), {order, thin, order});
+    std::thread beside([&] { *reinterpret_cast<double*>(data) = call; });
+    multiply(A, low.data(), result.data(), {order, thin, order});
+    beside.join();
+    ASSERT_EQ(result, expected) << call;
+  }
+  munmap(data, bytes + page);
 }
 
 /// Beyond the limit, what was used last stays.
