@@ -114,12 +114,9 @@ bool compute_without_tasks(Session& session, const Machine& machine, const blas:
   return true;
 }
 
+/// @param reads  whether the call reads its inputs
 template <Scalar T>
-void compute_of_type(const blas::Call& call) {
-  const bool reads = blas::reads_inputs(call) && (call.k > 0 || !blas::has(call.shape(), blas::Member::k));
-  if (call.rows() == 0 || call.n == 0 || (!reads && Factors<T>(call).beta == T(1))) return;
-  const auto session = session_to_wait(call.name());
-  const kept::InCall looks_for_kept_tiles(session, blas::matrices(call), blas::reads_result(call));
+void compute_in_session(const std::shared_ptr<Session>& session, const blas::Call& call, bool reads) {
   const auto& machine = machine_for(*session, {call.C, reads ? call.A : nullptr, reads ? call.B : nullptr});
   const bool on_gpu = reads && machine.operands >= 0;
   if (on_gpu && machine.gpu_count() == 1 && compute_without_tasks(*session, machine, call)) return;
@@ -133,6 +130,18 @@ void compute_of_type(const blas::Call& call) {
   case Shape::rank_k:
   case Shape::rank_2k: return compute_update<T>(session, plan, call);
   case Shape::triangular: return compute_triangular<T>(session, plan, call);
+  }
+}
+
+template <Scalar T>
+void compute_of_type(const blas::Call& call) {
+  const bool reads = blas::reads_inputs(call) && (call.k > 0 || !blas::has(call.shape(), blas::Member::k));
+  if (call.rows() == 0 || call.n == 0 || (!reads && Factors<T>(call).beta == T(1))) return;
+  const auto session = session_to_wait(call.name());
+  for (bool right = false; !right;) {
+    kept::InCall looks_for_kept_tiles(session, blas::matrices(call), blas::reads_result(call));
+    compute_in_session<T>(session, call, reads);
+    right = looks_for_kept_tiles.used_right_values();
   }
 }
 

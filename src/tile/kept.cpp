@@ -185,19 +185,24 @@ bool InCall::may_use(const Operand& operand) const {
   return std::ranges::any_of(operand.is_output ? watching_->ready.results : watching_->ready.inputs, contains);
 }
 
-void InCall::look_at_result() {
-  if (!watching_ || !watching_->ready.looks_later) return;
+void InCall::look_later() {
+  if (!watching_ || !(watching_->ready.looks_later || watching_->ready.is_in_doubt)) return;
   Removed removed;
   auto& all = store();
   const std::lock_guard lock(all.mutex);
-  if (all.watch) all.watch->look_at_result(all, removed, watching_->ready);
+  if (all.watch) all.watch->look_later(all, removed, watching_->ready);
+}
+
+bool InCall::used_right_values() {
+  look_later();
+  return !watching_ || !watching_->ready.is_wrong;
 }
 
 InCall::~InCall() {
   of_thread = outer_;
   if (used_.empty() && !watching_) return;
   const bool failed = std::uncaught_exceptions() > exceptions_;
-  if (!failed) look_at_result();
+  if (!failed) look_later();
   Removed removed;
   auto& all = store();
   if (failed) {

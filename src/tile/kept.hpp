@@ -62,8 +62,11 @@ class InCall {
   ~InCall();
   /// Call this when all tasks of the thread's call have been submitted, and the thread is about to wait for them.
   static void are_computing() {
-    if (of_thread != nullptr) of_thread->look_at_result();
+    if (of_thread != nullptr) of_thread->look_later();
   }
+  /// Whether all kept tiles had the right values. If not, which happens only if the output is not read, the call must
+  /// be repeated with another InCall. Call this at the end.
+  bool used_right_values();
   InCall(const InCall&) = delete;
   InCall& operator=(const InCall&) = delete;
 
@@ -74,7 +77,7 @@ class InCall {
   struct Watching;
 
   bool may_use(const Operand& operand) const;
-  void look_at_result();
+  void look_later();
 
   static thread_local InCall* of_thread;
   const std::shared_ptr<Session>* session_ = nullptr;  ///< null: the call finds nothing

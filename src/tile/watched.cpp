@@ -94,13 +94,13 @@ Watch::~Watch() {
     if (seen.is_watched) pages_->leave(pages(seen.memory));
 }
 
-/// Whether all writes to the memory of this process go through its page tables, as far as can be known.
-bool Watch::may_watch() {
+/// Whether all writes to the memory of this process go through its page tables, as far as the loaded libraries tell.
+bool Watch::sees_writes() {
   Libraries libraries{libraries_, 0, false};
   dl_iterate_phdr(look_at_library, &libraries);
   libraries_ = libraries.now;
   is_forbidden_ = is_forbidden_ || libraries.is_forbidden;
-  return !is_forbidden_ && pages_->is_safe();
+  return !is_forbidden_;
 }
 
 Watch::Place Watch::find(const Kept& memory) { return std::ranges::find(seen_, memory, &Seen::memory); }
@@ -116,7 +116,7 @@ Watch::Place Watch::add(Store& all, Removed& removed, const Kept& memory, std::u
 
 /// Starts to watch memory. It still counts as written.
 bool Watch::buy(Store& all, Removed& removed, Seen& seen) {
-  if (!may_watch()) return false;
+  if (!sees_writes() || !pages_->is_safe()) return false;
   const double bytes = bytes_of(seen.memory);
   if (most_bytes_ > 0) {
     if (bytes > most_bytes_) return false;
@@ -237,7 +237,8 @@ Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const argument
                           bool reads_output) {
   Ready ready;
   const bool watches = std::ranges::any_of(seen_, &Seen::is_watched);
-  if (watches && !may_watch()) sell_all(all, removed);
+  ready.is_in_doubt = watches && !reads_output;
+  if (watches && !(sees_writes() && (ready.is_in_doubt || pages_->is_safe()))) sell_all(all, removed);
   std::vector<Kept> looked_at;
   for (const auto& x : operands) {
     if (!x.used || x.m == 0 || x.n == 0 || gpu::device_of(x.data)) continue;
@@ -260,7 +261,11 @@ Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const argument
   return ready;
 }
 
-void Watch::look_at_result(Store& all, Removed& removed, Ready& ready) {
+void Watch::look_later(Store& all, Removed& removed, Ready& ready) {
+  if (std::exchange(ready.is_in_doubt, false) && !pages_->is_safe()) {
+    sell_all(all, removed);
+    ready.is_wrong = !ready.inputs.empty();
+  }
   if (!std::exchange(ready.looks_later, false)) return;
   const auto memory = ready.results.front();
   if (look_at_output(all, removed, memory, ready.result.get())) return;

@@ -38,14 +38,17 @@ class Watch {
     std::vector<Kept> results;              ///< just these
     std::vector<Kept> outputs;              ///< all that the call writes
     std::shared_ptr<TileGrid> result = {};  ///< the kept tiles that the call writes
-    bool looks_later = false;               ///< `look_at_result` must look at the pages of the result
+    bool looks_later = false;               ///< `look_later` must look at the pages of the result
+    bool is_in_doubt = false;               ///< `look_later` must look whether pages are pinned
+    bool is_wrong = false;                  ///< values of inputs may be old: the call must be repeated
   };
   /// Call this before a call registers its operands. The last one is the output.
   /// @param reads_output  whether the call reads the output
   Ready begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands, bool reads_output);
-  /// Prepares the pages of a result that the call does not read, while the devices compute it. Until then, writes to
-  /// these pages are slow.
-  void look_at_result(Store& all, Removed& removed, Ready& ready);
+  /// If a call does not read its output, it can be repeated, and what takes long is done here, while the devices
+  /// compute: it prepares the pages of the result, to which writes are slow until then, and looks whether io_uring or
+  /// RDMA have pinned pages.
+  void look_later(Store& all, Removed& removed, Ready& ready);
   /// Call this when the results are in place. @param failed  some may not be
   void end(Store& all, Removed& removed, const Ready& ready, bool failed);
 
@@ -63,7 +66,7 @@ class Watch {
   };
   using Place = std::vector<Seen>::iterator;
 
-  bool may_watch();
+  bool sees_writes();
   Place find(const Kept& memory);
   Place add(Store& all, Removed& removed, const Kept& memory, std::uint64_t sample);
   bool buy(Store& all, Removed& removed, Seen& seen);

@@ -2,6 +2,7 @@
 // Operands that are kept because the kernel says that they have not changed. A program that writes by every means that
 // needs no special rights, and random programs: no result may be wrong.
 #include <fcntl.h>
+#include <linux/io_uring.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -639,6 +640,92 @@ TEST_F(Watched, PinnedPartsOfAPageAreSeen) {
       gpu::copy_columns(A.at(at), part, device.data(), part, part, 1);
       multiply_right(A.data(), B_.data(), C_.data(), "after, at " + std::to_string(at % page));
     }
+  }
+}
+
+/// An io_uring of one entry, which writes memory whose pages it holds without the page tables, as devices do.
+class Ring {
+ public:
+  Ring() {
+    io_uring_params parameters{};
+    ring_ = static_cast<int>(syscall(SYS_io_uring_setup, 1, &parameters));
+    if (ring_ < 0) return;
+    const auto map = [&](std::size_t size, off_t of) {
+      void* const data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring_, of);
+      return data == MAP_FAILED ? nullptr : static_cast<char*>(data);
+    };
+    const auto& sq = parameters.sq_off;
+    const auto& cq = parameters.cq_off;
+    submissions_ = map(sq.array + parameters.sq_entries * sizeof(unsigned), IORING_OFF_SQ_RING);
+    completions_ = map(cq.cqes + parameters.cq_entries * sizeof(io_uring_cqe), IORING_OFF_CQ_RING);
+    entry_ = reinterpret_cast<io_uring_sqe*>(map(parameters.sq_entries * sizeof(io_uring_sqe), IORING_OFF_SQES));
+    parameters_ = parameters;
+  }
+  ~Ring() {
+    if (ring_ >= 0) close(ring_);
+  }
+  Ring(const Ring&) = delete;
+  Ring& operator=(const Ring&) = delete;
+
+  bool exists() const { return submissions_ != nullptr && completions_ != nullptr && entry_ != nullptr; }
+  bool hold(const Mapped& A) {
+    const iovec buffer{A.data(), A.bytes()};
+    return syscall(SYS_io_uring_register, ring_, IORING_REGISTER_BUFFERS, &buffer, 1) == 0;
+  }
+  void let_go() { syscall(SYS_io_uring_register, ring_, IORING_UNREGISTER_BUFFERS, nullptr, 0); }
+  /// Writes numbers to memory that it holds.
+  void write(double* to, const std::vector<double>& sent) {
+    const int file = static_cast<int>(syscall(SYS_memfd_create, "sent", 0U));
+    const auto bytes = sent.size() * sizeof(double);
+    ASSERT_EQ(pwrite(file, sent.data(), bytes, 0), static_cast<ssize_t>(bytes));
+    *entry_ = {};
+    entry_->opcode = IORING_OP_READ_FIXED, entry_->fd = file;
+    entry_->addr = reinterpret_cast<std::uintptr_t>(to), entry_->len = static_cast<unsigned>(bytes);
+    *number(submissions_, parameters_.sq_off.array) = 0;
+    ++*number(submissions_, parameters_.sq_off.tail);
+    ASSERT_EQ(syscall(SYS_io_uring_enter, ring_, 1, 1, IORING_ENTER_GETEVENTS, nullptr, 0), 1);
+    auto& head = *number(completions_, parameters_.cq_off.head);
+    const auto* const ended = reinterpret_cast<io_uring_cqe*>(completions_ + parameters_.cq_off.cqes);
+    EXPECT_EQ(ended[head & (parameters_.cq_entries - 1)].res, static_cast<int>(bytes));
+    head++;
+    close(file);
+  }
+
+ private:
+  static unsigned* number(char* ring, unsigned offset) { return reinterpret_cast<unsigned*>(ring + offset); }
+
+  int ring_ = -1;
+  char *submissions_ = nullptr, *completions_ = nullptr;
+  io_uring_sqe* entry_ = nullptr;
+  io_uring_params parameters_{};
+};
+
+/// The pages are taken before a call, or while it computes them as a result or uses them.
+TEST_F(Watched, WritesToHeldPagesAreSeen) {
+  Ring ring;
+  if (!ring.exists()) GTEST_SKIP() << "no io_uring";
+  fill(A_.data(), 1, 1), fill(B_.data(), 2, 1);
+  const Mapped Y, Z;
+  for (int round = 0; round < 24; round++) {
+    for (int call = 0; call < 5; call++) {
+      multiply_right(A_.data(), B_.data(), Y.data(), "a result");
+      multiply_right(Y.data(), B_.data(), Z.data(), "from it");
+    }
+    bool holds = round % 3 == 0 && ring.hold(Y);
+    std::thread beside([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(100 * round));
+      if (round % 3 > 0) holds = ring.hold(Y);
+    });
+    if (round % 3 == 1) multiply(A_.data(), B_.data(), Y.data());
+    else multiply(Y.data(), B_.data(), Z.data());
+    beside.join();
+    if (!holds) GTEST_SKIP() << "no buffers of io_uring";
+    for (int write = 0; write < 3; write++) {
+      ring.write(&Y(round, 3 * write), std::vector<double>(n, value + write));
+      multiply_right(Y.data(), B_.data(), Z.data(), "after a write, round " + std::to_string(round));
+      if (HasFatalFailure()) return;
+    }
+    ring.let_go();
   }
 }
 
