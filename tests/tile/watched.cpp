@@ -551,8 +551,8 @@ TEST_F(Watched, InputsInSmallPagesMoveToHugePages) {
   auto* const A = reinterpret_cast<double*>(data + 2 * sizeof(double));
   std::vector<double> low(order * thin), result = low;
   fill(low.data(), 5, 1, order * thin), fill(A, 6, 1, order * order);
-  for (int call = 0; call < 80; call++) {
-    if (call % 30 == 29) A[call * order] += value;
+  for (int call = 0; call < 45; call++) {
+    if (call % 20 == 19) A[call * order] += value;
     const auto expected = product(A, low.data(), {order, thin, order});
     std::thread beside([&] { *reinterpret_cast<double*>(data) = call; });
     multiply(A, low.data(), result.data(), {order, thin, order});
