@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Python: products of arrays of CuPy, PyTorch, JAX and NumPy, in the memory where the arrays are. For each of these libraries
-that is installed, compares Tessera's results with those of the library's own matmul, and for SIZE also the times:
-  PYTHONPATH=PREFIX/lib/tessera/python python3 17_gpu_arrays.py [SIZE]"""
+that is installed, or for those that are named, compares Tessera's results with those of the library's own matmul, and for SIZE
+also the times:
+  PYTHONPATH=PREFIX/lib/tessera/python python3 17_gpu_arrays.py [SIZE [numpy|cupy|torch|jax ...]]"""
 import importlib.util
 import itertools
 import statistics
@@ -86,7 +87,7 @@ def compare(library):
 
 
 right, size = True, int(sys.argv[1]) if len(sys.argv) > 1 else 0
-for name in "numpy", "cupy", "torch", "jax":
+for name in sys.argv[2:] or ("numpy", "cupy", "torch", "jax"):
     try:
         library = Library(name)
     except ImportError:
