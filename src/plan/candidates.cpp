@@ -61,6 +61,15 @@ bool fits(const Machine& model, const detail::Machine& machine, TileExtents tile
          model.memory;
 }
 
+/// The order of square tiles where none of the sizes to compare fits: of a GPU's memory, two tasks on three tiles each
+/// take all.
+Index with_room(const Machine& model, const detail::Machine& machine, Index tile) {
+  constexpr double tiles = 6;
+  if (machine.tile > 0 || machine.gpu_count() == 0 || model.memory <= 0) return tile;
+  while (tile > 1 && tiles * model.bytes(tile, tile) > model.memory) tile /= 2;
+  return tile;
+}
+
 /// The maximum height of one of several panels: longer columns are not copied faster. The minimum: copies of shorter
 /// ones are slow.
 constexpr Index tallest_panel = 16384, lowest_panel = 1024;
@@ -103,8 +112,8 @@ std::vector<Plan> in_squares(const Machine& model, const detail::Machine& machin
         plans.push_back(plan_tiles(machine, tile, gpus, call.bytes()));
     }
   if (plans.empty())
-    plans.push_back(
-        plan_tiles(machine, sizes(machine, call.order(), 1).back(), numbers_of_gpus(machine).back(), call.bytes()));
+    plans.push_back(plan_tiles(machine, with_room(model, machine, sizes(machine, call.order(), 1).back()),
+                               numbers_of_gpus(machine).back(), call.bytes()));
   return plans;
 }
 
@@ -297,6 +306,11 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
         if (!smallest && ((cut && slim && machine.gpu_count() > 0) || !fits(model, machine, {tile, width, tile})))
           continue;
         const auto extents = left ? TileExtents{tile, width, tile} : TileExtents{width, tile, tile};
+        if (smallest && !fits(model, machine, extents)) {
+          const Index order = with_room(model, machine, std::min(tile, width));
+          plans.push_back(plan_columns(machine, {order, order, order}, divide_up(call.columns(), order), gpus));
+          continue;
+        }
         plans.push_back(plan_columns(machine, extents, divide_up(call.columns(), width), gpus));
         if (model.sharing_cores == 0 || call.alone) continue;
         const auto for_cores =
@@ -332,7 +346,8 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
           }
     const bool one_task = gpus == 1 && !machine.has_copies() && call.what == SumOf::Product && machine.tile == 0;
     if (one_task && fits(model, machine, {call.m, call.n, call.k})) add({call.m, call.n, call.k});
-    if (plans.empty()) add({rows.back(), rows.back(), rows.back()});
+    const Index smallest = with_room(model, machine, rows.back());
+    if (plans.empty()) add({smallest, smallest, smallest});
   }
   return plans;
 }

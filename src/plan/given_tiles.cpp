@@ -173,9 +173,11 @@ TileExtents tiles_to_keep(const detail::Machine& machine, char type, Index m, In
 
 void require_room(const detail::Machine& machine, double tiles) {
   const bool only_gpus = machine.has_owners() || machine.cpu_workers == 0;
-  if (machine.tile == 0 || machine.gpu_count() == 0 || !only_gpus || machine.gpu_memory <= 0) return;
-  if (tiles <= machine.gpu_memory) return;
+  if (machine.gpu_count() == 0 || !only_gpus || machine.gpu_memory <= 0 || tiles <= machine.gpu_memory) return;
   const auto in_mib = [](double bytes) { return std::to_string(static_cast<Index>(bytes / 0x1p20)) + " MiB"; };
+  if (machine.tile == 0)
+    throw RuntimeError("the tiles of a task take " + in_mib(tiles) + ", but a GPU has only " +
+                       in_mib(machine.gpu_memory) + " for them");
   throw detail::option_error("tile", "is " + std::to_string(machine.tile) + ": the tiles of a task take " +
                                          in_mib(tiles) + ", must be at most the " + in_mib(machine.gpu_memory) +
                                          " that a GPU has for them");

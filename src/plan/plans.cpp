@@ -93,7 +93,7 @@ std::string count_of(Index whole, Index part, const std::string& noun = "") {
 }
 
 /// Refuses a requested tile size if the tiles of a product would not fit into the memory of a GPU, where a task would
-/// wait forever. Tiles at the edges of small matrices are smaller.
+/// wait forever. Tiles at the edges of small matrices are smaller. If the library chooses, the tiles fit.
 void require_room_for_product(const detail::Machine& machine, char type, Index m, Index n, Index k) {
   const auto extent = [&](Index whole) { return static_cast<double>(std::min(machine.tile, whole)); };
   require_room(machine, static_cast<double>(size_of(type)) *
@@ -129,13 +129,21 @@ Plan plan_factorization(const detail::Machine& machine, Call call) {
 /// The same in panels with pivots or reflectors. Beside CUDA GPUs, OpenCL devices take no panels.
 template <typename Call>
 Plan plan_factorization_in_panels(const detail::Machine& machine, const Call& call) {
-  require_room(machine, 2 * static_cast<double>(size_of(call.type)) * static_cast<double>(call.m) *
-                            static_cast<double>(std::min(machine.tile, call.n)));  // one panel updates another
-  if (!machine.has_cuda() || !machine.has_opencl()) return plan_factorization(machine, call);
+  const auto require_room_for = [&](Index width) {  // one panel updates another
+    require_room(machine, 2 * static_cast<double>(size_of(call.type)) * static_cast<double>(call.m) *
+                              static_cast<double>(std::min(width, call.n)));
+  };
+  require_room_for(machine.tile);
+  if (!machine.has_cuda() || !machine.has_opencl()) {
+    const auto plan = plan_factorization(machine, call);
+    require_room_for(plan.tile.n);
+    return plan;
+  }
   auto others = machine;
   others.gpus.resize(static_cast<std::size_t>(machine.cuda_gpus));
   others.gpu_workers.resize(others.gpus.size());
   const auto plan = plan_factorization(others, call);
+  require_room_for(plan.tile.n);
   auto for_all = plan_panels(machine, call.type, call.m, call.n, plan.tile, plan.gpus);
   for_all.seconds = plan.seconds, for_all.reason = plan.reason;
   return for_all;

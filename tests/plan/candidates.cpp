@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include <tessera/error.hpp>
+
 #include "plan/invented_rates.hpp"
 #include "plan/rehearsal.hpp"
 
@@ -34,11 +36,9 @@ struct Case {
   double memory;  ///< of a GPU [bytes]
 };
 /// Each has another number of workers, because models of machines are kept.
-constexpr Case cases[]{Case{"cores", 7, 0, 0, 0},
-                       {"one GPU", 1, 1, 0, 0},
-                       {"five GPUs", 1, 5, 0, 0},
-                       {"little memory", 1, 2, 0, 1e8},
-                       {"cores beside GPUs", 6, 2, 6, 0}};
+constexpr Case cases[]{Case{"cores", 7, 0, 0, 0},         {"one GPU", 1, 1, 0, 0},
+                       {"five GPUs", 1, 5, 0, 0},         {"little memory", 1, 2, 0, 1e8},
+                       {"least memory", 1, 3, 0, 0x1p20}, {"cores beside GPUs", 6, 2, 6, 0}};
 
 detail::Machine machine_of(const Case& c) {
   auto machine = machine_with(c.cpu_workers, c.gpus, c.gpus > 0 ? Placement::Home : Placement::Scheduler);
@@ -187,9 +187,34 @@ TEST(Candidates, OfFactorizationsAreSound) {
     const Index n = std::min<Index>(s.m, 5000);
     expect_all_sound(model, machine, plan::Cholesky{{{'d', n, n}}}, 0);
     expect_all_sound(model, machine, plan::LuNoPiv{{{'d', s.m, s.n}}}, bytes_of(s.m, s.n));
+    if (model.memory > 0 && 2 * bytes_of(s.m, 1) > model.memory) {  // a single column does not fit beside another
+      EXPECT_THROW(plan::plan_getrf(machine, 'd', s.m, s.n), RuntimeError);
+      EXPECT_THROW(plan::plan_geqrf(machine, 'd', s.m, s.n), RuntimeError);
+      return;
+    }
     expect_all_sound(model, machine, plan::Lu{{{'d', s.m, s.n}}}, bytes_of(s.m, s.n));
     expect_all_sound(model, machine, plan::Qr{{{'d', s.m, s.n}}}, bytes_of(s.m, s.n));
   });
+}
+
+// A result in one panel needs room for all of A on its GPU.
+TEST(Candidates, OfNarrowResultsAreInOnePanelIfAllFits) {
+  InventedRates rates;
+  rates.prefer_long_columns();
+  constexpr Index order = 8192, columns = 10;
+  const double all = bytes_of(order, order + columns);
+  for (const int gpus : {1, 2})
+    for (const double memory : {0.0, 2.2 * all, 1.01 * all, 0.99 * all, 0.1 * all}) {
+      auto machine = machine_with(11, gpus, Placement::Home);  // no other test has so many workers
+      machine.gpu_memory = memory;
+      const auto& model = plan::model_of(machine, 'd');
+      int panels = 0, tiles = 0;
+      for (const auto& plan :
+           candidates(model, machine, plan::Triangular{'d', Side::Left, true, true, true, order, columns}))
+        (plan.panels.exist() ? panels : tiles)++;
+      EXPECT_EQ(panels > 0, memory == 0 || memory > all) << memory;
+      EXPECT_GT(tiles, 0) << memory;
+    }
 }
 
 // Calls without terms or columns are planned as if they had one.
