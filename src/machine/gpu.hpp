@@ -77,16 +77,21 @@ struct LinkRates {
 /// @throws RuntimeError if a device does not have enough free memory
 LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes);
 
-/// Total rates between pinned host memory and all devices while all of them compute [bytes/s].
+/// Total rates of links while all of them are in use, and all devices compute [bytes/s].
 struct BusyLinks {
   double in = 0, out = 0;  ///< in one direction
   double both = 0;         ///< the sum of both directions at once
 };
 
-/// Copies blocks of `bytes` bytes for `seconds` in each direction, then in both directions, while the devices multiply
-/// matrices of order n.
+/// The links between pinned host memory and all devices: copies blocks of `bytes` bytes for `seconds` in each
+/// direction, then in both directions, while the devices multiply matrices of order n.
 /// @throws RuntimeError if a device does not have enough free memory
 BusyLinks measure_busy_links(const std::vector<int>& devices, int n, std::size_t bytes, double seconds);
+
+/// The same for the links between the first device and all others, seen from the others: `in` is from the first device.
+/// Zeros if there are no others.
+/// @param n  0: the devices compute nothing in the meantime
+BusyLinks measure_links_of_first(const std::vector<int>& devices, int n, std::size_t bytes, double seconds);
 
 /// The rate at which all devices together copy from and to pinned memory at the same time [bytes/s].
 /// @throws RuntimeError if a device does not have enough free memory

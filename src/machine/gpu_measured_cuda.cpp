@@ -31,32 +31,6 @@ double seconds_of(const std::vector<Endpoint*>& endpoints, Start start) {
   return now() - begin;
 }
 
-/// Enables direct access of one device to another's memory during the lifetime of this object. The destructor disables
-/// it unless it was enabled before: StarPU treats a link as indirect if it cannot enable the access itself.
-class PeerAccess {
- public:
-  PeerAccess(int from, int to) : from_(from), to_(to) {
-    int can = 0;
-    require(cudaSetDevice(to), "cudaSetDevice");
-    if (cudaDeviceCanAccessPeer(&can, to, from) == cudaSuccess && can != 0)
-      ours_ = cudaDeviceEnablePeerAccess(from, 0) == cudaSuccess;
-    if (!ours_) cudaGetLastError();  // the copy then goes through the host
-  }
-  ~PeerAccess() {
-    if (ours_ && cudaSetDevice(to_) == cudaSuccess) cudaDeviceDisablePeerAccess(from_);
-  }
-  PeerAccess(const PeerAccess&) = delete;
-  PeerAccess& operator=(const PeerAccess&) = delete;
-
- private:
-  int from_, to_;
-  bool ours_ = false;
-};
-
-}  // namespace
-
-namespace {
-
 /// The total rate while the first device sends to all others; 0 if there are none.
 double rate_to_all_others(const std::vector<Endpoint*>& all, std::size_t bytes) {
   const std::vector others(all.begin() + 1, all.end());

@@ -17,6 +17,11 @@ BusyLinks measure_busy_links(const std::vector<int>& /*devices*/, int /*n*/, std
   return {};
 }
 
+BusyLinks measure_links_of_first(const std::vector<int>& /*devices*/, int /*n*/, std::size_t /*bytes*/,
+                                 double /*seconds*/) {
+  return {};
+}
+
 bool is_pinned(const void* /*data*/) { return false; }
 
 std::optional<int> device_of(const void* /*data*/) { return std::nullopt; }

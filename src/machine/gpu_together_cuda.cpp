@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the rates of links while the devices and all other links are busy.
+// Measures the rates of links while all other links are busy, and the devices too.
 #include <array>
 #include <cstring>
+#include <deque>
 #include <functional>
+#include <span>
 
 #include "gpu.hpp"
 #include "measured_product_cuda.hpp"
@@ -58,50 +60,49 @@ class Repeated {
 /// Host blocks that the copies of a device use in turn, so that they do not stay in a cache of the host.
 constexpr std::size_t host_blocks = 4;
 
-/// Buffers and a stream of one device for copies in one direction.
+/// Buffers and a stream of one device for copies in one direction, from or to the host or another device.
 struct Path {
   int device;
-  cudaMemcpyKind kind;
+  bool in;  ///< to this device
   DeviceMemory memory;
   Stream stream;
-  HostMemory host;
+  HostMemory host;    ///< `host_blocks` blocks; null: the other end is a device
+  DeviceMemory peer;  ///< one block
 
   std::unique_ptr<Repeated> repeat_copy(std::size_t bytes) const {
     return std::make_unique<Repeated>(device, stream.get(), [this, bytes, block = std::size_t{0}]() mutable {
-      void* const part = static_cast<char*>(host.get()) + bytes * (block++ % host_blocks);
-      const bool in = kind == cudaMemcpyHostToDevice;
-      require(cudaMemcpyAsync(in ? memory.get() : part, in ? part : memory.get(), bytes, kind, stream.get()),
-              "a measured copy");
+      void* const other = host ? static_cast<char*>(host.get()) + bytes * (block++ % host_blocks) : peer.get();
+      require(
+          cudaMemcpyAsync(in ? memory.get() : other, in ? other : memory.get(), bytes, cudaMemcpyDefault, stream.get()),
+          "a measured copy");
     });
   }
 };
 
 constexpr double settling = 0.1;  // seconds before the measurement, until links and clocks are steady
 
-}  // namespace
+/// Memory of a device that has been written.
+DeviceMemory allocate_written(int device, std::size_t bytes) {
+  auto memory = allocate(device, bytes);
+  require(cudaMemset(memory.get(), 1, bytes), "cudaMemset");
+  return memory;
+}
 
-BusyLinks measure_busy_links(const std::vector<int>& devices, int n, std::size_t bytes, double seconds) {
-  if (devices.empty()) return {};
-  const KeepCurrentDevice keep;
+/// The total rates of the paths into their devices, out of them, and both ways at once.
+/// @param n  order of the products that the devices compute in the meantime; 0: they compute nothing
+BusyLinks rates_of(const std::vector<Path>& paths, const std::vector<int>& devices, int n, std::size_t bytes,
+                   double seconds) {
   std::vector<Product<double>> products;
-  std::vector<Path> paths;
-  products.reserve(devices.size()), paths.reserve(2 * devices.size());
-  for (const int device : devices) {
-    products.emplace_back(device, n);
-    for (const auto kind : {cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost}) {
-      auto memory = allocate(device, bytes);
-      require(cudaMemset(memory.get(), 1, bytes), "cudaMemset");
-      paths.push_back({device, kind, std::move(memory), create_stream(device), allocate_host(host_blocks * bytes)});
-      std::memset(paths.back().host.get(), 1, host_blocks * bytes);
-    }
-  }
+  products.reserve(devices.size());
+  if (n > 0)
+    for (const int device : devices) products.emplace_back(device, n);
   std::vector<std::unique_ptr<Repeated>> computing;
-  for (std::size_t i = 0; i < devices.size(); i++)
+  for (std::size_t i = 0; i < products.size(); i++)
     computing.push_back(std::make_unique<Repeated>(devices[i], nullptr, [&product = products[i]] { product.start(); }));
   const auto rate = [&](bool in, bool out) {
     std::vector<std::unique_ptr<Repeated>> copies;
     for (const auto& path : paths)
-      if (path.kind == cudaMemcpyHostToDevice ? in : out) copies.push_back(path.repeat_copy(bytes));
+      if (path.in ? in : out) copies.push_back(path.repeat_copy(bytes));
     const auto run = [&](double duration) {
       std::size_t ended = 0;
       for (const auto& copy : copies) ended -= copy->ended();
@@ -119,6 +120,36 @@ BusyLinks measure_busy_links(const std::vector<int>& devices, int n, std::size_t
     return run(seconds);
   };
   return {.in = rate(true, false), .out = rate(false, true), .both = rate(true, true)};
+}
+
+}  // namespace
+
+BusyLinks measure_busy_links(const std::vector<int>& devices, int n, std::size_t bytes, double seconds) {
+  if (devices.empty()) return {};
+  const KeepCurrentDevice keep;
+  std::vector<Path> paths;
+  for (const int device : devices)
+    for (const bool in : {true, false}) {
+      paths.push_back({device, in, allocate_written(device, bytes), create_stream(device),
+                       allocate_host(host_blocks * bytes), nullptr});
+      std::memset(paths.back().host.get(), 1, host_blocks * bytes);
+    }
+  return rates_of(paths, devices, n, bytes, seconds);
+}
+
+BusyLinks measure_links_of_first(const std::vector<int>& devices, int n, std::size_t bytes, double seconds) {
+  if (devices.size() < 2) return {};
+  const KeepCurrentDevice keep;
+  const int first = devices.front();
+  std::deque<PeerAccess> accesses;
+  std::vector<Path> paths;
+  for (const int device : std::span(devices).subspan(1)) {
+    accesses.emplace_back(first, device), accesses.emplace_back(device, first);
+    for (const bool in : {true, false})
+      paths.push_back({device, in, allocate_written(device, bytes), create_stream(device), nullptr,
+                       allocate_written(first, bytes)});
+  }
+  return rates_of(paths, devices, n, bytes, seconds);
 }
 
 }  // namespace tessera::gpu

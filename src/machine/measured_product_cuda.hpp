@@ -37,6 +37,28 @@ struct DestroyHandle {
 };
 using Handle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, DestroyHandle>;
 
+/// Enables direct access of one device to another's memory during the lifetime of this object. The destructor disables
+/// it unless it was enabled before: StarPU treats a link as indirect if it cannot enable the access itself.
+class PeerAccess {
+ public:
+  PeerAccess(int from, int to) : from_(from), to_(to) {
+    int can = 0;
+    require(cudaSetDevice(to), "cudaSetDevice");
+    if (cudaDeviceCanAccessPeer(&can, to, from) == cudaSuccess && can != 0)
+      ours_ = cudaDeviceEnablePeerAccess(from, 0) == cudaSuccess;
+    if (!ours_) cudaGetLastError();  // the copy then goes through the host
+  }
+  ~PeerAccess() {
+    if (ours_ && cudaSetDevice(to_) == cudaSuccess) cudaDeviceDisablePeerAccess(from_);
+  }
+  PeerAccess(const PeerAccess&) = delete;
+  PeerAccess& operator=(const PeerAccess&) = delete;
+
+ private:
+  int from_, to_;
+  bool ours_ = false;
+};
+
 /// Fills device memory with numbers of both signs from one short random sequence. All their bits are random, because
 /// the data affects the power consumption of the arithmetic, and thereby the clock.
 template <Scalar T>

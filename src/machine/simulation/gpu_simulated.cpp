@@ -55,6 +55,15 @@ BusyLinks measure_busy_links(const std::vector<int>& devices, int /*n*/, std::si
   return {machine.total_in(count), machine.total_out(count), machine.total_both(count)};
 }
 
+BusyLinks measure_links_of_first(const std::vector<int>& devices, int /*n*/, std::size_t /*bytes*/,
+                                 double /*seconds*/) {
+  const auto& machine = described_machine();
+  double rate = 0;
+  for (std::size_t i = 1; i < devices.size(); i++) rate += machine.peer(devices.front(), devices[i]).rate;
+  if (machine.peers_together > 0) rate = std::min(rate, machine.peers_together);
+  return {rate, rate, 2 * rate};
+}
+
 double product_seconds(char type, const std::vector<int>& devices, int n, double /*seconds*/) {
   double slowest = 0;
   for (const int device : devices) slowest = std::max(slowest, kernel_seconds(type, device, n));

@@ -105,7 +105,10 @@ std::string say_calls(const Options& options) {
                             number(p.beta), p.ld_pad, name_of(*options.memory), options.warmup, options.repeat);
 }
 
-std::string say_limits(const std::string& types, const Limits& limits, int gpus) {
+/// "in", and where copies to GPUs start unless that is the host.
+const char* in_from(Memory memory) { return memory == Memory::Device ? "from the first GPU in" : "in"; }
+
+std::string say_limits(const std::string& types, const Limits& limits, Memory memory, int gpus) {
   auto text = gpus > 0 ? fmt::format("limit with {} GPU{}:", gpus, gpus > 1 ? "s" : "") : "limit with all cores:";
   const char* separator = " ";
   for (const char type : types) {
@@ -114,17 +117,22 @@ std::string say_limits(const std::string& types, const Limits& limits, int gpus)
   }
   if (gpus == 0) return text;
   const auto [in, out] = limits.links(gpus);
-  return text + fmt::format("; in {:.1f} GB/s, out {:.1f} GB/s", in * 1e-9, out * 1e-9);
+  return text +
+         (in > 0 ? fmt::format("; {} {:.1f} GB/s, out {:.1f} GB/s", in_from(memory), in * 1e-9, out * 1e-9) : "");
 }
 
 /// The rates measured under simultaneous load. Those of cores are left out, because both limits use the same.
-std::string say_at_once(const std::string& types, const Limits& limits, int gpus) {
+std::string say_at_once(const std::string& types, const Limits& limits, Memory memory, int gpus) {
   std::string text = "at once:";
-  for (const char type : types)
-    text += fmt::format(" {} {} over a second,", type, say_rate(limits.at_once(type, gpus).flops));
+  const char* separator = " ";
+  for (const char type : types) {
+    text += fmt::format("{}{} {} over a second", separator, type, say_rate(limits.at_once(type, gpus).flops));
+    separator = ", ";
+  }
   const auto& rates = limits.at_once(types.front(), gpus);
-  return text + fmt::format(" copies at the same time: in {:.1f} GB/s, out {:.1f} GB/s, both {:.1f} GB/s",
-                            rates.in * 1e-9, rates.out * 1e-9, rates.both * 1e-9);
+  if (rates.in <= 0) return text;
+  return text + fmt::format(", copies at the same time: {} {:.1f} GB/s, out {:.1f} GB/s, both {:.1f} GB/s",
+                            in_from(memory), rates.in * 1e-9, rates.out * 1e-9, rates.both * 1e-9);
 }
 
 }  // namespace
@@ -136,8 +144,8 @@ void Report::begin(const Options& options, const Machine& machine, const Limits&
   note(say_machine(machine));
   note(say_calls(options));
   for (const int gpus : options.gpus) {
-    note(say_limits(types, limits, gpus));
-    if (gpus > 0) note("  " + say_at_once(types, limits, gpus));
+    note(say_limits(types, limits, *options.memory, gpus));
+    if (gpus > 0) note("  " + say_at_once(types, limits, *options.memory, gpus));
     for (const char type : types) in_tera_ = in_tera_ || limits.rate(type, gpus) >= 1e12;
   }
   if (options.check)

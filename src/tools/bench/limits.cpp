@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 #include <thread>
+#include <tuple>
 
 #include "codelets/host_blas.hpp"
 #include "common/of_type.hpp"
@@ -152,6 +153,24 @@ gpu::BusyLinks Limits::opencl_links(int gpus) const {
 }
 
 void Limits::measure_links(int gpus) {
+  links_[gpus] = {}, busy_links_[gpus] = {};
+  if (memory_ == Memory::Device) measure_links_of_first(gpus);
+  else if (Problem{.memory = memory_}.in_host_memory()) measure_host_links(gpus);
+}
+
+void Limits::measure_links_of_first(int gpus) {
+  const auto cuda = machine_.ordinals(gpus);
+  if (cuda.size() < 2) return;
+  progress_.show("links between GPUs");
+  auto bytes = link_bytes;
+  for (const auto& gpu : machine_.gpus) bytes = std::min(bytes, gpu.memory / (16 * cuda.size()));
+  const auto idle = gpu::measure_links_of_first(cuda, 0, bytes, measured_seconds);
+  links_[gpus] = {idle.in, idle.out};
+  const int n = fitting(machine_, gpus, sizeof(double), largest_gpu_product);
+  busy_links_[gpus] = gpu::measure_links_of_first(cuda, n, std::min(bytes, busy_bytes), busy_seconds);
+}
+
+void Limits::measure_host_links(int gpus) {
   progress_.show("links");
   auto& busy = busy_links_[gpus] = opencl_links(gpus);
   auto& [in, out] = links_[gpus] = {busy.in, busy.out};
@@ -170,16 +189,22 @@ void Limits::measure_links(int gpus) {
   busy.in += busy_cuda.in, busy.out += busy_cuda.out, busy.both += busy_cuda.both;
 }
 
+LimitParts Limits::parts_by(const DeviceRates& rates, const Routine& routine, const Problem& problem, int gpus) const {
+  const double flops = routine.flops(problem);
+  return problem.memory == Memory::Device && gpus > 1
+             ? limit_parts_of_first(flops, routine.between_gpus(problem), rates, gpus)
+             : limit_parts(flops, routine.compulsory(problem), rates);
+}
+
 double Limits::seconds(const Routine& routine, const Problem& problem, int gpus) const {
-  const double arithmetic = routine.flops(problem) / rate(problem.type, gpus);
-  if (gpus == 0) return arithmetic;
-  const auto bytes = routine.compulsory(problem);
-  const auto [in, out] = links(gpus);
-  return std::max({arithmetic, bytes.in / in, bytes.out / out});
+  DeviceRates rates{.flops = rate(problem.type, gpus)};
+  if (gpus > 0) std::tie(rates.in, rates.out) = links(gpus);
+  rates.both = std::numeric_limits<double>::infinity();  // one direction after the other is not measured at once
+  return parts_by(rates, routine, problem, gpus).longest();
 }
 
 LimitParts Limits::parts(const Routine& routine, const Problem& problem, int gpus) const {
-  return limit_parts(routine.flops(problem), routine.compulsory(problem), at_once(problem.type, gpus));
+  return parts_by(at_once(problem.type, gpus), routine, problem, gpus);
 }
 
 }  // namespace tessera::bench

@@ -15,16 +15,19 @@ namespace tessera::bench {
 /// by several percent, so rates from other machines cannot be used.
 class Limits {
  public:
-  /// @param cpus  cores that compute if there are no GPUs
+  /// @param cpus    cores that compute if there are no GPUs
+  /// @param memory  where the operands are, which decides what links are measured
   /// @pre   no Runtime exists: nothing else may use the devices
-  Limits(const Machine& machine, int cpus, Progress& progress) : machine_(machine), cpus_(cpus), progress_(progress) {}
+  Limits(const Machine& machine, int cpus, Memory memory, Progress& progress)
+      : machine_(machine), cpus_(cpus), memory_(memory), progress_(progress) {}
 
-  /// Measures the rates that `seconds` needs: products of order at most n in GPU memory, and the GPUs' links. OpenCL
-  /// devices are measured one after another, and their rates are added up.
+  /// Measures the rates that `seconds` needs: products of order at most n in GPU memory, and the links that the
+  /// operands must cross: those of the host, or those between the first GPU and the others, or none. OpenCL devices are
+  /// measured one after another, and their rates are added up.
   void measure(char type, int gpus, Index n);
 
   /// A lower bound of a call's time: the maximum of the times for its arithmetic, for its compulsory copies to the
-  /// GPUs, and for those back to the host.
+  /// GPUs, and for those back to the host. For operands on the first GPU, see `limit_parts_of_first`.
   double seconds(const Routine& routine, const Problem& problem, int gpus) const;
 
   /// The lower bounds by resource, with rates measured under simultaneous load: the arithmetic at the rate that the
@@ -35,15 +38,20 @@ class Limits {
 
   /// Total rate of all devices [flop/s]: the GPUs, or the cores if gpus is 0.
   double rate(char type, int gpus) const { return rates_.at({gpus, type}); }
-  /// Total rates of all links, from host to GPUs and back [bytes/s].
+  /// Total rates of all links that the operands cross, in and out [bytes/s]: from the host to GPUs and back, or from
+  /// the first GPU to the others and back. 0: they cross none.
   std::pair<double, double> links(int gpus) const { return links_.at(gpus); }
 
  private:
   void measure_links(int gpus);
+  void measure_host_links(int gpus);
+  void measure_links_of_first(int gpus);
   gpu::BusyLinks opencl_links(int gpus) const;
+  LimitParts parts_by(const DeviceRates& rates, const Routine& routine, const Problem& problem, int gpus) const;
 
   const Machine& machine_;
   int cpus_;
+  Memory memory_;
   Progress& progress_;
   std::map<std::pair<int, char>, double> rates_;
   std::map<int, std::pair<double, double>> links_;

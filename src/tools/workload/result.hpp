@@ -25,9 +25,11 @@ struct DeviceRates {
 /// Lower bounds of a call's time, by resource [s].
 struct LimitParts {
   double arithmetic = 0;
-  double in = 0, out = 0;  ///< time of the compulsory copies to the GPUs, and to the host
-  double both = 0;         ///< time of all compulsory copies
-  double chain = 0;        ///< critical path of Tessera's factorization
+  /// Time of the compulsory copies to the GPUs, and to the host. If one GPU has the operands: to the other GPUs, and
+  /// back
+  double in = 0, out = 0;
+  double both = 0;   ///< time of all compulsory copies
+  double chain = 0;  ///< critical path of Tessera's factorization
 
   double longest() const { return std::max({arithmetic, in, out, both, chain}); }
   /// The name of the longest part.
@@ -44,6 +46,22 @@ inline LimitParts limit_parts(double flops, const blas::Traffic& bytes, const De
     parts.in = bytes.in / rates.in, parts.out = bytes.out / rates.out;
     parts.both = (bytes.in + bytes.out) / rates.both;
   }
+  return parts;
+}
+
+/// The lower bounds if one of several equal GPUs has all operands. The other GPUs need at least the share of the
+/// operands that they compute of the arithmetic. What the links do not let them compute in time, the first one has to
+/// compute.
+/// @param bytes  between the first GPU and the others if these computed everything
+/// @param rates  of the arithmetic of all GPUs, and of the links between the first one and the others
+inline LimitParts limit_parts_of_first(double flops, const blas::Traffic& bytes, const DeviceRates& rates, int gpus) {
+  const double alone = flops * gpus / rates.flops;
+  // The others compute the share x. The first GPU then takes (1 - x) alone, and the copies take x times `copies`.
+  const auto balanced = [alone](double copies) { return copies > 0 ? alone * copies / (alone + copies) : 0; };
+  LimitParts parts{.arithmetic = flops / rates.flops};
+  if (rates.in <= 0) return parts;
+  parts.in = balanced(bytes.in / rates.in), parts.out = balanced(bytes.out / rates.out);
+  parts.both = balanced((bytes.in + bytes.out) / rates.both);
   return parts;
 }
 

@@ -71,6 +71,11 @@ class Routine {
   blas::Traffic compulsory(const Problem& problem) const {
     return problem.in_host_memory() ? traffic(problem) : blas::Traffic{};
   }
+  /// The traffic between the first GPU and the others if it has the operands, and the others compute everything. Zero
+  /// if the operands are elsewhere: tiles on their owners need not move, and CUDA may keep managed memory on all GPUs.
+  blas::Traffic between_gpus(const Problem& problem) const {
+    return problem.memory == Memory::Device ? traffic(problem) : blas::Traffic{};
+  }
   virtual Shapes shapes(const Problem& problem) const = 0;
 
   /// An upper bound of the factor by which one call changes the magnitude of C. Infinite if a second call needs the old

@@ -49,6 +49,28 @@ TEST(LimitParts, OfCoresAreArithmeticAlone) {
   EXPECT_EQ(parts.in + parts.out + parts.both, 0);
 }
 
+// With an equal share on each GPU, the arithmetic takes 3. Links that take 9 for all operands would take 4.5 for half
+// of them, so the first GPU computes more than half.
+TEST(LimitParts, OfOperandsOnOneGpuCountTheSharesOfTheOthers) {
+  const auto parts =
+      bench::limit_parts_of_first(60, {.in = 27, .out = 10}, {.flops = 20, .in = 3, .out = 5, .both = 8}, 2);
+  EXPECT_DOUBLE_EQ(parts.arithmetic, 3);
+  EXPECT_DOUBLE_EQ(parts.in, 6.0 * 9 / (6 + 9));
+  EXPECT_DOUBLE_EQ(parts.out, 6.0 * 2 / (6 + 2));
+  EXPECT_DOUBLE_EQ(parts.both, 6 * 4.625 / (6 + 4.625));
+  EXPECT_EQ(parts.bound(), "in");
+}
+
+TEST(LimitParts, OfOperandsOnOneGpuAreAtMostItsOwnTime) {
+  const auto parts =
+      bench::limit_parts_of_first(60, {.in = 1e9, .out = 0}, {.flops = 20, .in = 1, .out = 1, .both = 1}, 2);
+  EXPECT_LE(parts.longest(), 6);
+  EXPECT_NEAR(parts.longest(), 6, 1e-6);
+  EXPECT_EQ(parts.out, 0);
+  const auto without_links = bench::limit_parts_of_first(60, {.in = 1, .out = 1}, {.flops = 20}, 2);
+  EXPECT_DOUBLE_EQ(without_links.longest(), 3);
+}
+
 bench::Result result(double median, double limit, double at_once, double chain) {
   bench::Result r;
   r.timing = bench::Timing{.first = median, .median = median, .best = median};
@@ -80,11 +102,11 @@ TEST(Shares, OfTheChainMayNot) {
 }
 
 /// Runs a small product on as many GPUs as the test may use, or on a core. TESSERA_TEST_BENCH names the program.
-Ended bench_small(const char* gpus, const char* routines = "gemm") {
+Ended bench_small(const char* gpus, const char* routines = "gemm", const char* memory = "pinned") {
   const char* const bench = std::getenv("TESSERA_TEST_BENCH");
   if (bench == nullptr) throw std::runtime_error("TESSERA_TEST_BENCH must name tessera-bench");
   return run_program({bench, "--routine", routines, "--size", "512", "--cpus", "1", "--gpus", gpus, "--repeat", "1",
-                      "--warmup", "0", "--json", "-"},
+                      "--warmup", "0", "--json", "-", "--memory", memory},
                      200);
 }
 
@@ -140,6 +162,25 @@ TEST(Bench, HasTheLimitOfGPUsByParts) {
   const auto& parts = row.at("limit_parts_s");
   for (const char* part : {"arithmetic", "in", "out", "both"}) EXPECT_GT(parts.at(part), 0) << part;
   EXPECT_THAT(ended.err, HasSubstr("at once"));
+}
+
+TEST(Bench, HasNoLinksOfTheHostInTheLimitOfGpuMemory) {
+  const char* gpus = std::getenv("TESSERA_TEST_NEEDS_GPUS");
+  if (gpus == nullptr) GTEST_SKIP() << "needs a GPU";
+  const bool several = std::string(gpus) != "1";
+  for (const std::string memory : {"device", "spread", "managed"}) {
+    SCOPED_TRACE(memory);
+    const auto ended = bench_small(gpus, "gemm", memory.c_str());
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    const auto row = nlohmann::json::parse(ended.out);
+    expect_both_limits(row);
+    const auto& parts = row.at("limit_parts_s");
+    const bool crosses = memory == "device" && several;
+    for (const char* part : {"in", "out", "both"}) EXPECT_EQ(parts.at(part) > 0, crosses) << part;
+    EXPECT_EQ(row.at("bytes_min_h2d"), 0);
+    EXPECT_THAT(ended.err, Not(HasSubstr("; in ")));
+    EXPECT_EQ(ended.err.find("from the first GPU in") != std::string::npos, crosses) << ended.err;
+  }
 }
 
 }  // namespace
