@@ -65,7 +65,10 @@ inline std::string text_of(const TriangularArgs& a) {
 }
 inline std::string text_of(const TriangularPanelArgs& a) {
   return text_of(static_cast<const TriangularArgs&>(a)) +
-         words(a.first, a.next_first, a.next_rows, a.next_sum != nullptr);
+         words(a.first, a.next_first, a.next_rows, a.next_sum != nullptr) +
+         (a.part == TriangularPanelArgs::Part::Product    ? " product"
+          : a.part == TriangularPanelArgs::Part::Diagonal ? " diagonal"
+                                                          : "");
 }
 inline std::string text_of(const DiagonalBlocksArgs& a) { return words(a.uplo, a.diag, a.first_row); }
 inline std::string text_of(const PotrfArgs& a) { return words(a.uplo, a.first); }

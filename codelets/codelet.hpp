@@ -151,10 +151,16 @@ inline TriangularArgs triangular_args(const Work& work, Side side, Uplo uplo, Di
 ///   B(k) ← α (op(A(k)) B(k) + op(A(r)) B(r)).
 /// Buffers: A (read), B. A blocked trsm also reads the result of `diagonal_blocks` for A(k). The task returns `sum`,
 /// the sum for B(k), to `sum_slots`, and writes the sum for the rows of the next step.
+///
+/// A blocked trsm that gathers changes B(k) before it solves. It is two tasks, so that the first one writes the sum for
+/// B(k), and no task waits for a result of its own.
 struct TriangularPanelArgs : TriangularArgs {
+  enum class Part { All, Product, Diagonal };
+
   int first;
   int next_first, next_rows;  ///< the rows of the next step; `next_rows` is 0 in the last step
   void* next_sum;             ///< receives the sum for the rows of the next step; may be null
+  Part part = Part::All;      ///< Product: the rows of the next step are B(k)
 
   bool gathers() const { return (side == Side::Left) == (op != Op::NoTrans); }  ///< whether only B(k) changes
 };

@@ -11,6 +11,10 @@
 #include "kernel.hpp"
 #include "sum_slots.hpp"
 
+#ifdef TESSERA_WITH_CUDA
+#include "device_magnitude.hpp"
+#endif
+
 /// trmm and trsm on one tile, on a GPU, as a sequence of products. cuBLAS would compute the diagonal blocks row by row,
 /// except in a trmm whose result is separate from its operands. Here, trmm copies a block of B and multiplies the copy,
 /// and trsm multiplies by the inverses of the diagonal blocks of A, which `diagonal_blocks` computes once for a row of
@@ -69,20 +73,17 @@ struct DiagonalBlocks {
 
 #ifdef TESSERA_WITH_CUDA
 
-/// Whether the sum of the magnitudes of all elements is finite, which implies that all elements are. Waits for the
-/// stream.
+/// Whether all elements are finite. Does not look at what is between columns: in a panel, these are other rows. Waits
+/// for the stream.
 template <Scalar T>
 bool all_finite(const Tile<T>& A) {
-  constexpr Index most = 1 << 30;  // cuBLAS counts in int
-  const Index elements = static_cast<Index>(A.ld) * (A.n - 1) + A.m;
-  for (Index first = 0; first < elements; first += most) {
-    Real<T> sum{};
-    check("asum",
-          device::sum_of_magnitudes<T>(device::local_handle(), static_cast<int>(std::min(most, elements - first)),
-                                       A.data + first, &sum));
-    if (!std::isfinite(sum)) return false;
-  }
-  return true;
+  if (A.m == 0 || A.n == 0) return true;
+  const auto& lane = device::local_lane();
+  auto* const largest = static_cast<double*>(lane.results);
+  check("inspection", device::add_magnitude<T>(lane.stream, A.m, A.n, A.data, A.ld, lane.values));
+  check("inspection", device::take_value(lane.stream, lane.values, largest));
+  check("inspection", cudaStreamSynchronize(lane.stream));
+  return std::isfinite(*largest);
 }
 
 /// Whether all elements of B are finite before a blocked trmm or trsm. Returns the task's slot to the pool. B has not

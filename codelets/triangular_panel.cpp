@@ -59,9 +59,11 @@ struct TriangularPanel {
     const auto &from = args.gathers() ? p.others : p.own, &to = args.gathers() ? p.own : p.others;
     const T alpha(args.alpha);
     const bool product_first = inverse == args.gathers();
+    using enum TriangularPanelArgs::Part;
     if (!product_first) diagonal(p, alpha);
-    if (!alone) add_product(blas, args, inverse ? T(-1) : alpha, p.rest, from, inverse ? alpha : T(1), to);
-    if (product_first) diagonal(p, inverse && !alone ? T(1) : alpha);
+    if (!alone && args.part != Diagonal)
+      add_product(blas, args, inverse ? T(-1) : alpha, p.rest, from, inverse ? alpha : T(1), to);
+    if (product_first && args.part != Product) diagonal(p, inverse && !alone ? T(1) : alpha);
   }
 
   static void run(const OnHost& blas, void* buffers[], const Args& args) {

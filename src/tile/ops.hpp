@@ -141,23 +141,43 @@ class Ops : public ProductOps<Sink> {
   void triangular_panel(const TriangularFactor& how, const Divisor& A, Index first, const Number& alpha, const Tile& X,
                         PanelRows next, std::optional<void*>& sum) {
     sink_.step(A.tile.j);
-    // The rows that a trsm gathers change before it solves, so the task inspects them itself.
-    const bool inspects = how.blocked && !(how.inverse && how.gathers());
-    if (!sum) sum = inspects ? inspect(X) : nullptr;
-    void* const next_sum =
-        inspects && next.count > 0 && sink_.runs(X.handle) ? codelets::sum_slots::take(type_) : nullptr;
+    using Args = codelets::TriangularPanelArgs;
     const auto order = static_cast<double>(A.tile.columns),
                others = static_cast<double>(A.uplo == Uplo::Lower ? A.tile.rows - first - A.tile.columns : first);
     const double square = per_multiply_add_ * order * static_cast<double>(how.side == Side::Left ? X.columns : X.rows);
-    auto steps = work(square * (order / 2 + others));
-    steps.beside = square * others, steps.order = order;
-    const codelets::TriangularPanelArgs args{{steps, how.side, A.uplo, how.op, A.diag, alpha, how.blocked, *sum},
-                                             static_cast<int>(first),
-                                             static_cast<int>(next.first),
-                                             static_cast<int>(next.count),
-                                             next_sum};
+    auto products = work(square * others), diagonal = work(square * order / 2);
+    products.beside = products.flops, diagonal.order = order;
     const Access a = A.tile.read(), x{X.handle, STARPU_RW};
     auto& codelet = how.inverse ? codelets::trsm_panel(type_) : codelets::trmm_panel(type_);
+    const auto slot = [&](bool wanted) -> void* {
+      return wanted && sink_.runs(X.handle) ? codelets::sum_slots::take(type_) : nullptr;
+    };
+
+    // The rows that a trsm gathers change before it solves.
+    const bool changes = how.blocked && how.inverse && how.gathers() && others > 0;
+    if (!sum) sum = how.blocked && !changes ? inspect(X) : nullptr;
+    auto part = Args::Part::All;
+    if (changes && !machine_.is_opencl(X.owner)) sum = slot(true);
+    if (changes && *sum != nullptr) {
+      sink_.submit(codelet, {a, x},
+                   Args{{products, how.side, A.uplo, how.op, A.diag, alpha, how.blocked, nullptr},
+                        static_cast<int>(first),
+                        static_cast<int>(first),
+                        static_cast<int>(A.tile.columns),
+                        *sum,
+                        Args::Part::Product},
+                   X.owner);
+      part = Args::Part::Diagonal;
+    } else {
+      diagonal.flops += products.flops, diagonal.beside = products.flops;
+    }
+    void* const next_sum = slot(how.blocked && !(how.inverse && how.gathers()) && next.count > 0);
+    const Args args{{diagonal, how.side, A.uplo, how.op, A.diag, alpha, how.blocked, *sum},
+                    static_cast<int>(first),
+                    static_cast<int>(next.first),
+                    static_cast<int>(next.count),
+                    next_sum,
+                    part};
     if (A.inverses.handle() != nullptr) sink_.submit(codelet, {a, x, {A.inverses.handle(), STARPU_R}}, args, X.owner);
     else sink_.submit(codelet, {a, x}, args, X.owner);
     sum = next_sum;

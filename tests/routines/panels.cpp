@@ -2,6 +2,10 @@
 // Calls in tall panels: tiles of B that several products share, sums that all start before C has arrived, and steps of
 // trmm, trsm and the solves on whole panels. The panels are given, so these paths are tested even on machines that
 // would choose no panels.
+#include <dlfcn.h>
+
+#include <limits>
+
 #include "plan/plans.hpp"
 #include "routines/compute.hpp"
 #include "routines/factor_solves.hpp"
@@ -204,6 +208,49 @@ TEST_P(TriangularInPanels, IsAccurateInWidePanels) {
       ASSERT_TRUE(result_is_right(before, after)) << "seed " << seed;
     });
   });
+}
+
+/// Counts what only the stand-in for CUDA counts; see support/stand_in_cuda.
+using Count = int (*)(const char* what);
+
+/// A solve with a triangle on the left in four steps, whose blocks are inverted.
+/// @param bad_row  a row of B with a NaN; -1: none
+void solve_in_four_steps(Op op, Index bad_row) {
+  constexpr TriangularCase shape{4 * 260, 3, 260, 3};
+  const Options options{.op_a = op};
+  auto call = random_call(routine<double>("trsm"), options, extent_of(shape, Side::Left), 1);
+  if (bad_row >= 0) call.C(bad_row, 1) = std::numeric_limits<double>::quiet_NaN();
+  detail::compute_triangular<double>(detail::session(), plan_beside_triangle(shape, Side::Left, 1), described(call));
+}
+
+class WideSteps : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    count_ = reinterpret_cast<Count>(dlsym(RTLD_DEFAULT, "stand_in_count"));
+    if (count_ == nullptr) GTEST_SKIP() << "needs the stand-in for CUDA";
+    solve_in_four_steps(Op::NoTrans, -1);  // the first call creates streams and memory
+  }
+  int counted(const char* what, Op op, Index bad_row = -1) const {
+    const int before = count_(what);
+    solve_in_four_steps(op, bad_row);
+    return count_(what) - before;
+  }
+
+ private:
+  Count count_ = nullptr;
+};
+
+// A step that gathers changes its rows before it must know whether they are finite.
+TEST_F(WideSteps, ThatGatherWaitForNoStream) {
+  EXPECT_EQ(counted("stream waits", Op::Trans), counted("stream waits", Op::NoTrans));
+}
+
+// A NaN that the last step finds has no effect on the rows of the second and third one.
+TEST_F(WideSteps, AreSlowOnlyForNotFiniteRows) {
+  EXPECT_EQ(counted("solves", Op::Trans), 0);
+  EXPECT_EQ(counted("solves", Op::NoTrans), 0);
+  EXPECT_LE(counted("solves", Op::Trans, 5), 2 * 260);  // the lower triangle, transposed: solved upwards
+  EXPECT_LE(counted("solves", Op::NoTrans, 4 * 260 - 5), 2 * 260);
 }
 
 bool is_symmetric(const Routine<std::complex<double>>& routine) {
