@@ -9,6 +9,7 @@
 
 #include "blas/call.hpp"
 
+struct CUctx_st;
 struct CUstream_st;
 
 /// Tessera's use of CUDA outside the codelets. gpu_cuda.cpp implements it with CUDA, gpu_none.cpp without CUDA, and
@@ -47,7 +48,8 @@ struct State {
 };
 State state(int device);
 
-/// Restores the calling thread's current device in the destructor.
+/// Restores the calling thread's current device in the destructor, and the context in which it worked. If it worked in
+/// none, creates none unless CUDA can restore the device in no other way.
 class KeepCurrentDevice {
  public:
   KeepCurrentDevice();
@@ -57,6 +59,7 @@ class KeepCurrentDevice {
 
  private:
   int device_ = -1;
+  CUctx_st* context_ = nullptr;
 };
 
 /// Lets a device access a peer's memory from now on.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <cuda.h>
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 
 #include <array>
 #include <cctype>
@@ -76,16 +78,46 @@ std::string pci_address(int device) {
   return text;
 }
 
+namespace {
+
+/// What CUDA's driver knows of the context in which a thread works. The runtime loads the driver.
+struct Driver {
+  decltype(&cuCtxGetCurrent) get_current = nullptr;
+  decltype(&cuCtxSetCurrent) set_current = nullptr;
+
+  Driver() {
+    void* const library = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);  // never closed: its functions must stay
+    if (library == nullptr) return;
+    get_current = reinterpret_cast<decltype(get_current)>(dlsym(library, "cuCtxGetCurrent"));
+    set_current = reinterpret_cast<decltype(set_current)>(dlsym(library, "cuCtxSetCurrent"));
+  }
+};
+/// @pre  the runtime has been called
+const Driver& driver() {
+  static const Driver the_one;
+  return the_one;
+}
+
+}  // namespace
+
 KeepCurrentDevice::KeepCurrentDevice() {
   if (cudaGetDevice(&device_) != cudaSuccess) {
     cudaGetLastError();
     device_ = -1;
+  } else if (driver().get_current == nullptr || driver().get_current(&context_) != CUDA_SUCCESS) {
+    context_ = nullptr;
   }
 }
 
 KeepCurrentDevice::~KeepCurrentDevice() {
   int now = -1;
-  if (device_ >= 0 && cudaGetDevice(&now) == cudaSuccess && now != device_) cudaSetDevice(device_);
+  CUcontext context = nullptr;
+  const auto is_current = [&] { return cudaGetDevice(&now) == cudaSuccess && now == device_; };
+  if (device_ >= 0 && driver().set_current != nullptr && driver().get_current(&context) == CUDA_SUCCESS &&
+      context != context_ && (context_ != nullptr || !is_current()))
+    driver().set_current(context_);
+  // cudaSetDevice creates a context on the device, which takes some hundred MB there.
+  if (device_ >= 0 && !is_current()) cudaSetDevice(device_);
   cudaGetLastError();  // clears errors: each was reported where it occurred
 }
 
