@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <limits>
 
 namespace tessera::detail::device_memory {
 
@@ -22,7 +21,9 @@ enum Attribute {
   is_managed = 8,
   device_ordinal = 9,
   is_of_malloc = 10,  // IS_LEGACY_CUDA_IPC_CAPABLE
-  pool = 17
+  pool = 17,
+  mapping_size = 18,
+  mapping_begin = 19
 };  // CU_POINTER_ATTRIBUTE_…
 constexpr std::uint64_t memory_of_device = 2;
 
@@ -96,15 +97,38 @@ std::optional<int> gpu_of(const void* data) noexcept {
   return memory && !memory->managed ? std::optional(memory->gpu) : std::nullopt;
 }
 
-std::size_t bytes_from(const void* data) noexcept {
+namespace {
+
+/// The bytes from an address to where the memory that is mapped to it ends; unlimited if the driver does not know.
+std::size_t bytes_of_mapping(const std::byte* data) {
+  const auto values = look_up<2>(data, {mapping_begin, mapping_size});
+  if (!values) return unlimited;
+  const auto end = (*values)[0] + (*values)[1], address = std::uint64_t{reinterpret_cast<std::uintptr_t>(data)};
+  return (*values)[0] <= address && address < end ? end - address : unlimited;
+}
+
+}  // namespace
+
+std::size_t bytes_from(const void* data, std::size_t wanted) noexcept {
   const auto ask = get_range.load();
   const auto values = look_up<1>(data, {is_of_malloc});
-  unsigned long long begin = 0;
+  if (ask == nullptr || !values) return unlimited;
+  if ((*values)[0] != 0) {
+    unsigned long long begin = 0;
+    std::size_t bytes = 0;
+    const auto address = reinterpret_cast<std::uintptr_t>(data);
+    return ask(&begin, &bytes, address) == 0 ? bytes - (address - begin) : unlimited;
+  }
+  const auto gpu = gpu_of(data);
   std::size_t bytes = 0;
-  const auto address = reinterpret_cast<std::uintptr_t>(data);
-  if (ask == nullptr || !values || (*values)[0] == 0 || ask(&begin, &bytes, address) != 0)
-    return std::numeric_limits<std::size_t>::max();
-  return bytes - (address - begin);
+  while (bytes < wanted) {  // one piece of the mapped memory after another
+    const auto* const next = static_cast<const std::byte*>(data) + bytes;
+    if (gpu_of(next) != gpu) break;
+    const auto piece = bytes_of_mapping(next);
+    if (piece == unlimited) return unlimited;
+    bytes += piece;
+  }
+  return bytes;
 }
 
 void* pool_of(const void* data) noexcept {

@@ -32,9 +32,13 @@ std::optional<Allocated> allocated(const void* data) noexcept;
 /// or managed.
 std::optional<int> gpu_of(const void* data) noexcept;
 
-/// The bytes from an address in GPU memory to the end of its allocation. Unlimited if the driver does not know the
-/// size, for example of memory that was mapped piece by piece.
-std::size_t bytes_from(const void* data) noexcept;
+inline constexpr std::size_t unlimited = -1;
+
+/// The bytes from an address in GPU memory to the end of its allocation. Where memory is mapped to the addresses in
+/// pieces, to the end of the last piece before a gap or before memory of another GPU. `unlimited` if the driver
+/// does not know.
+/// @param wanted  pieces that begin after so many bytes are not looked at
+std::size_t bytes_from(const void* data, std::size_t wanted) noexcept;
 
 /// The pool of cudaMallocAsync from which GPU memory comes, as a cudaMemPool_t; null if it comes from none.
 void* pool_of(const void* data) noexcept;

@@ -61,10 +61,12 @@ void require_reachable(const char* routine, const arguments::StoredMatrix& opera
   if (!memory_node(memory->gpu))
     refuse("points to memory of " + name +
            ", which Tessera does not use: must be in host memory, in managed memory or on a GPU that it uses");
-  if (const auto there = device_memory::bytes_from(operand.data); there < bytes)
+  const auto there = device_memory::bytes_from(operand.data, bytes);
+  if (there < bytes)
     refuse("points to " + std::to_string(there) + " bytes in memory of " + name + ", must be at least " +
            std::to_string(bytes));
-  if (device_memory::gpu_of(static_cast<const std::byte*>(operand.data) + bytes - 1) != memory->gpu)
+  if (there == device_memory::unlimited &&
+      device_memory::gpu_of(static_cast<const std::byte*>(operand.data) + bytes - 1) != memory->gpu)
     refuse("points to memory of " + name + " that is shorter than the " + std::to_string(bytes) +
            " bytes of the matrix");
   waits(memory->gpu);

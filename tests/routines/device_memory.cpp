@@ -58,7 +58,7 @@ TEST(DeviceMemory, IsRecognized) {
     for (const double* data : {memory.data, memory.data + n * n - 1})
       EXPECT_EQ(device_memory::gpu_of(data).has_value(), memory.of_gpu_alone) << memory.name;
     if (memory.name == "cudaMalloc") {
-      EXPECT_EQ(device_memory::bytes_from(memory.data + 3), bytes - 3 * sizeof(double));
+      EXPECT_EQ(device_memory::bytes_from(memory.data + 3, bytes), bytes - 3 * sizeof(double));
     }
     memory.free(memory.data);
   }
