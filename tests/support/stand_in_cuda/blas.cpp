@@ -62,6 +62,7 @@ template <typename T>
 cublasStatus_t triangular(cublasHandle_t handle, bool inverse, cublasSideMode_t side, cublasFillMode_t uplo,
                           cublasOperation_t op, cublasDiagType_t diag, Index m, Index n, T alpha,
                           const Matrix<const T>& A, const Matrix<const T>& B, const Matrix<T>& C) {
+  if (inverse) counts.solves++;
   return run(handle, [=] {
     const bool left = side == CUBLAS_SIDE_LEFT, lower = (uplo == CUBLAS_FILL_MODE_LOWER) == (op == CUBLAS_OP_N);
     if (is_only_timed(m, n, left ? m : n)) return;
@@ -105,7 +106,7 @@ double magnitude(T x) {
 template <typename Operation>
 cublasStatus_t reduce(cublasHandle_t handle, Operation operation) {
   const auto status = run(handle, operation);
-  if (!handle_of(handle).writes_to_memory) handle_of(handle).stream->wait();
+  if (!handle_of(handle).writes_to_memory) counts.stream_waits++, handle_of(handle).stream->wait();
   return status;
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Launches of kernels. nvcc's code registers each kernel with its mangled name.
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstring>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "codelets/device_inverse.hpp"
@@ -78,6 +81,60 @@ void invert(bool lower, bool unit, int n, const T* A, int lda, T* V, int ldv) {
 }
 
 template <typename T>
+double magnitude(T x) {
+  const double sum = std::abs(std::real(x)) + std::abs(std::imag(x));
+  return std::isnan(sum) ? std::numeric_limits<double>::infinity() : sum;
+}
+
+/// The largest magnitude of A(i, j) for which `belongs`.
+template <typename T, typename Belongs>
+double largest(int m, int n, const T* A, int lda, Belongs belongs) {
+  double found = 0;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < m; i++)
+      if (belongs(i, j)) found = std::max(found, magnitude(A[i + static_cast<std::ptrdiff_t>(j) * lda]));
+  return found;
+}
+
+void add_to(double* result, double x) { *result = std::max(*result, x); }
+
+template <typename T>
+std::function<void()> magnitudes(void** x) {
+  return [m = argument<int>(x, 0), n = argument<int>(x, 1), A = argument<const T*>(x, 2), lda = argument<int>(x, 3),
+          result = argument<double*>(x, 4)] { add_to(result, largest(m, n, A, lda, [](int, int) { return true; })); };
+}
+
+template <typename T>
+std::function<void()> magnitudes_of_triangle(void** x) {
+  return [lower = argument<bool>(x, 0), unit = argument<bool>(x, 1), block = argument<int>(x, 2),
+          m = argument<int>(x, 3), n = argument<int>(x, 4), A = argument<const T*>(x, 5), lda = argument<int>(x, 6),
+          of_squares = argument<double*>(x, 7), of_rest = argument<double*>(x, 8)] {
+    const auto is_used = [=](int i, int j) { return (lower ? i >= j : i <= j) && !(unit && i == j); };
+    const auto is_in_square = [=](int i, int j) { return i / block == j / block; };
+    const double squares = largest(m, n, A, lda, [&](int i, int j) { return is_used(i, j) && is_in_square(i, j); });
+    add_to(of_squares, unit ? std::max(squares, 1.0) : squares);
+    add_to(of_rest, largest(m, n, A, lda, [&](int i, int j) { return is_used(i, j) && !is_in_square(i, j); }));
+  };
+}
+
+template <typename R>
+std::function<void()> taking(void** x) {
+  return
+      [value = argument<double*>(x, 0), pinned = argument<R*>(x, 1)] { *pinned = static_cast<R>(*value), *value = 0; };
+}
+
+template <typename T>
+std::function<void()> search_for_not_finite(void** x) {
+  return [lower = argument<bool>(x, 0), n = argument<int>(x, 1), A = argument<const T*>(x, 2),
+          lda = argument<int>(x, 3), first = argument<int*>(x, 4)] {
+    for (int j = 0; j < n; j++)
+      for (int i = lower ? j + 1 : 0; i < (lower ? n : j); i++)
+        if (!std::isfinite(magnitude(A[i + static_cast<std::ptrdiff_t>(j) * lda])))
+          *first = std::min(*first, lower ? i : j);
+  };
+}
+
+template <typename T>
 std::function<void()> inversion(void** x) {
   return [lower = argument<bool>(x, 0), unit = argument<bool>(x, 1), n = argument<int>(x, 2),
           A = argument<const T*>(x, 3), lda = argument<int>(x, 4), V = argument<T*>(x, 5),
@@ -100,10 +157,23 @@ std::function<void()> operation(const std::string& name, dim3 grid, void** x, in
   if (is("write_pointers_kernel"))
     return [of = argument<PointerArrays>(x, 0), arrays = argument<int>(x, 1), count = argument<int>(x, 2),
             pointers = argument<const void**>(x, 3)] { write_pointers(of, arrays, count, pointers); };
-  if (is("invert_kernelIf")) return inversion<float>(x);
-  if (is("invert_kernelId")) return inversion<double>(x);
-  if (is("invert_kernelI") && is("ComplexIf")) return inversion<std::complex<float>>(x);
-  if (is("invert_kernelI")) return inversion<std::complex<double>>(x);
+  if (is("take_values_kernel"))
+    return [values = argument<double*>(x, 0), count = argument<int>(x, 1), pinned = argument<double*>(x, 2)] {
+      for (int i = 0; i < count; i++) pinned[i] = std::exchange(values[i], 0);
+    };
+  if (is("take_value_kernelIf")) return taking<float>(x);
+  if (is("take_value_kernelId")) return taking<double>(x);
+  const auto of_type = [&](const std::string& kernel, auto operation) -> std::function<void()> {
+    if (is((kernel + "If").c_str())) return operation(float());
+    if (is((kernel + "Id").c_str())) return operation(double());
+    return is("ComplexIf") ? operation(std::complex<float>()) : operation(std::complex<double>());
+  };
+  if (is("invert_kernelI")) return of_type("invert_kernel", [&]<typename T>(T) { return inversion<T>(x); });
+  if (is("magnitude_kernelI")) return of_type("magnitude_kernel", [&]<typename T>(T) { return magnitudes<T>(x); });
+  if (is("magnitudes_of_triangle_kernelI"))
+    return of_type("magnitudes_of_triangle_kernel", [&]<typename T>(T) { return magnitudes_of_triangle<T>(x); });
+  if (is("first_not_finite_kernelI"))
+    return of_type("first_not_finite_kernel", [&]<typename T>(T) { return search_for_not_finite<T>(x); });
   return {};
 }
 

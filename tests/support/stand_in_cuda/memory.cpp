@@ -13,6 +13,8 @@ namespace stand_in {
 namespace {
 
 constexpr unsigned char garbage = 0xff;  ///< NaN in all types
+constexpr std::size_t mapped_unit = std::size_t{2} << 20;
+constexpr int nobody = -1;  ///< no device
 
 // Never destroyed: other threads use them while the process exits.
 auto& guard = *new std::mutex;
@@ -20,6 +22,7 @@ auto& blocks = *new std::map<std::uintptr_t, Block>;
 auto& used = *new std::map<int, std::size_t>;  ///< bytes, by device
 
 cudaError_t allocate(void** data, std::size_t bytes, Kind kind, void* pool = nullptr) {
+  need_context();
   const std::lock_guard lock(guard);
   auto& here = used[current];
   if (kind == Kind::Device && here + bytes > memory_of_device) return fail(cudaErrorMemoryAllocation);
@@ -29,12 +32,12 @@ cudaError_t allocate(void** data, std::size_t bytes, Kind kind, void* pool = nul
   constexpr std::size_t most = std::size_t{16} << 20;  // otherwise, the slabs of a heap would be filled
   if (kind == Kind::Device && bytes <= most) std::memset(pages, garbage, bytes);
   if (kind == Kind::Device) here += bytes;
-  blocks[reinterpret_cast<std::uintptr_t>(pages)] = {bytes, current, kind, pool};
+  blocks[reinterpret_cast<std::uintptr_t>(pages)] = {bytes, current, kind, pool, {}};
   return *data = pages, cudaSuccess;
 }
 
 cudaError_t release(void* data) {
-  if (data == nullptr) return cudaSuccess;
+  if (data == nullptr) return need_context(), cudaSuccess;
   const auto found = block_of(data);
   if (!found || found->first != reinterpret_cast<std::uintptr_t>(data))
     return refuse(cudaErrorInvalidValue, "free of memory that was not allocated");
@@ -60,6 +63,11 @@ cudaError_t copy(void* to, std::size_t to_pitch, const void* from, std::size_t f
 
 }  // namespace
 
+bool Block::may_be_used_by(int by) const {
+  if (!users.empty()) return users.contains(by);
+  return kind != Kind::Device || may_access_peer(by, device);
+}
+
 std::optional<std::pair<std::uintptr_t, Block>> block_of(const void* address) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const std::lock_guard lock(guard);
@@ -70,7 +78,7 @@ std::optional<std::pair<std::uintptr_t, Block>> block_of(const void* address) {
 
 void require_access(int device, const void* address, const char* what) {
   const auto found = block_of(address);
-  if (found && (found->second.kind != Kind::Device || may_access_peer(device, found->second.device))) return;
+  if (found && found->second.may_be_used_by(device)) return;
   std::fprintf(stderr, "stand-in for CUDA: %s on device %d accesses %s\n", what, device,
                found ? "memory of another device without peer access" : "pageable memory");
   std::abort();
@@ -79,6 +87,7 @@ void require_access(int device, const void* address, const char* what) {
 extern "C" {
 
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+  need_context();
   const std::lock_guard lock(guard);
   return *total = memory_of_device, *free = memory_of_device - used[current], cudaSuccess;
 }
@@ -101,7 +110,7 @@ cudaError_t cudaHostRegister(void* data, std::size_t bytes, unsigned /*flags*/) 
   if (block_of(data) || block_of(static_cast<char*>(data) + bytes - 1))
     return fail(cudaErrorHostMemoryAlreadyRegistered);
   const std::lock_guard lock(guard);
-  blocks[reinterpret_cast<std::uintptr_t>(data)] = {bytes, current, Kind::Pinned, nullptr};
+  blocks[reinterpret_cast<std::uintptr_t>(data)] = {bytes, current, Kind::Pinned, nullptr, {}};
   return cudaSuccess;
 }
 cudaError_t cudaHostUnregister(void* data) {
@@ -184,9 +193,11 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
     case CU_POINTER_ATTRIBUTE_IS_MANAGED: set(block.kind == Kind::Managed); break;
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL: set(block.device); break;
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
-      set(block.kind == Kind::Device && block.pool == nullptr);
+      set(block.kind == Kind::Device && block.pool == nullptr && block.users.empty());
       break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: set(block.pool); break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: set(block.bytes); break;
+    case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: set(found->first); break;
     default: return CUDA_ERROR_INVALID_VALUE;
     }
   }
@@ -196,6 +207,50 @@ CUresult cuMemGetAddressRange(CUdeviceptr* begin, std::size_t* bytes, CUdevicept
   const auto found = block_of(reinterpret_cast<void*>(address));
   if (!found) return CUDA_ERROR_NOT_FOUND;
   return *begin = found->first, *bytes = found->second.bytes, CUDA_SUCCESS;
+}
+
+// Memory that is mapped in pieces. Each mapping is a block of its own.
+CUresult cuMemGetAllocationGranularity(std::size_t* bytes, const CUmemAllocationProp* /*properties*/,
+                                       CUmemAllocationGranularity_flags /*option*/) {
+  return *bytes = mapped_unit, CUDA_SUCCESS;
+}
+CUresult cuMemAddressReserve(CUdeviceptr* begin, std::size_t bytes, std::size_t /*alignment*/, CUdeviceptr /*wish*/,
+                             unsigned long long /*flags*/) {
+  auto* const pages = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return *begin = reinterpret_cast<CUdeviceptr>(pages), pages == MAP_FAILED ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
+}
+CUresult cuMemAddressFree(CUdeviceptr begin, std::size_t bytes) {
+  return munmap(reinterpret_cast<void*>(begin), bytes) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+CUresult cuMemCreate(CUmemGenericAllocationHandle* memory, std::size_t bytes, const CUmemAllocationProp* properties,
+                     unsigned long long /*flags*/) {
+  if (bytes % mapped_unit != 0) return CUDA_ERROR_INVALID_VALUE;
+  return *memory = static_cast<CUmemGenericAllocationHandle>(properties->location.id), CUDA_SUCCESS;
+}
+CUresult cuMemRelease(CUmemGenericAllocationHandle /*memory*/) { return CUDA_SUCCESS; }
+CUresult cuMemMap(CUdeviceptr begin, std::size_t bytes, std::size_t /*offset*/, CUmemGenericAllocationHandle memory,
+                  unsigned long long /*flags*/) {
+  auto* const pages = reinterpret_cast<void*>(begin);
+  if (block_of(pages) || mprotect(pages, bytes, PROT_READ | PROT_WRITE) != 0) return CUDA_ERROR_INVALID_VALUE;
+  std::memset(pages, garbage, bytes);
+  const std::lock_guard lock(guard);
+  blocks[begin] = {bytes, static_cast<int>(memory), Kind::Device, nullptr, {nobody}};
+  return CUDA_SUCCESS;
+}
+CUresult cuMemSetAccess(CUdeviceptr begin, std::size_t bytes, const CUmemAccessDesc* access, std::size_t count) {
+  const std::lock_guard lock(guard);
+  const auto found = blocks.find(begin);
+  if (found == blocks.end() || found->second.bytes != bytes) return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t i = 0; i < count; i++) found->second.users.insert(access[i].location.id);
+  return CUDA_SUCCESS;
+}
+CUresult cuMemUnmap(CUdeviceptr begin, std::size_t bytes) {
+  for (int device = 0; device < devices(); device++) wait_for(device);
+  const std::lock_guard lock(guard);
+  const auto found = blocks.find(begin);
+  if (found == blocks.end() || found->second.bytes != bytes) return CUDA_ERROR_INVALID_VALUE;
+  blocks.erase(found);
+  return mprotect(reinterpret_cast<void*>(begin), bytes, PROT_NONE) == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // extern "C"

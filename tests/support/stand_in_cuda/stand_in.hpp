@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
@@ -12,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -29,6 +31,15 @@ int devices();
 inline constexpr std::size_t memory_of_device = std::size_t{4} << 30;
 
 extern thread_local int current;  ///< the calling thread's device
+/// Creates the context of the calling thread's device, unless it exists. Called by all that CUDA does in a context.
+void need_context();
+
+/// What tests ask for through `stand_in_count`.
+struct Counts {
+  std::atomic<int> stream_waits = 0;  ///< of the host, for all that a stream was given
+  std::atomic<int> solves = 0;        ///< calls of cuBLAS's trsm
+};
+extern Counts counts;
 
 /// Remembers an error for cudaGetLastError.
 cudaError_t fail(cudaError_t status);
@@ -65,6 +76,9 @@ struct Block {
   int device;
   Kind kind;
   void* pool;
+  std::set<int> users;  ///< of mapped memory: -1, and the devices that have been given access
+
+  bool may_be_used_by(int device) const;
 };
 /// The memory with this address that CUDA knows; empty: none.
 std::optional<std::pair<std::uintptr_t, Block>> block_of(const void* address);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Devices, streams and events.
 #include <cuda.h>
+#include <dlfcn.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -50,6 +51,20 @@ Event& event_of(cudaEvent_t event) { return *reinterpret_cast<Event*>(event); }
 }  // namespace
 
 thread_local int current = 0;
+Counts counts;
+
+namespace {
+
+auto& contexts = *new std::set<int>;    ///< the devices with a context
+thread_local bool has_context = false;  ///< whether the calling thread works in the one of its device
+CUcontext handle_of(int device) { return reinterpret_cast<CUcontext>(static_cast<std::uintptr_t>(device) + 1); }
+
+}  // namespace
+
+void need_context() {
+  const std::lock_guard lock(guard);
+  contexts.insert(current), has_context = true;
+}
 
 int devices() {
   static const char* const given = std::getenv("STAND_IN_GPUS");
@@ -118,6 +133,7 @@ bool Stream::is_idle() {
 
 Stream& stream_of(cudaStream_t stream) {
   if (reinterpret_cast<std::uintptr_t>(stream) > 2) return *reinterpret_cast<Stream*>(stream);
+  need_context();
   std::unique_lock lock(guard);
   if (const auto found = default_streams.find(current); found != default_streams.end()) return *found->second;
   lock.unlock();
@@ -164,7 +180,21 @@ cudaError_t cudaGetDeviceCount(int* count) { return *count = devices(), cudaSucc
 cudaError_t cudaGetDevice(int* device) { return *device = current, cudaSuccess; }
 cudaError_t cudaSetDevice(int device) {
   if (device < 0 || device >= devices()) return fail(cudaErrorInvalidDevice);
-  return current = device, cudaSuccess;
+  return current = device, need_context(), cudaSuccess;
+}
+CUresult cuDeviceGet(CUdevice* device, int ordinal) { return *device = ordinal, CUDA_SUCCESS; }
+CUresult cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int* active) {
+  const std::lock_guard lock(guard);
+  return *flags = 0, *active = contexts.contains(device) ? 1 : 0, CUDA_SUCCESS;
+}
+CUresult cuCtxGetCurrent(CUcontext* context) {
+  return *context = has_context ? handle_of(current) : nullptr, CUDA_SUCCESS;
+}
+/// A thread without a context is on the first device.
+CUresult cuCtxSetCurrent(CUcontext context) {
+  has_context = context != nullptr;
+  current = has_context ? static_cast<int>(reinterpret_cast<std::uintptr_t>(context)) - 1 : 0;
+  return CUDA_SUCCESS;
 }
 cudaError_t cudaGetLastError() { return std::exchange(last_error, cudaSuccess); }
 const char* cudaGetErrorString(cudaError_t status) {
@@ -204,13 +234,17 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
 cudaError_t cudaDeviceSynchronize() { return wait_for(current), cudaSuccess; }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned /*version*/,
                                              unsigned long long /*flags*/, cudaDriverEntryPointQueryResult* result) {
-  const bool exists = std::strcmp(name, "cuStreamBatchMemOp") == 0;
-  *function = exists ? reinterpret_cast<void*>(batch_of_counters) : nullptr;
+  const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
+  *function = is("cuStreamBatchMemOp")              ? reinterpret_cast<void*>(batch_of_counters)
+              : std::strncmp(name, "cuMem", 5) == 0 ? dlsym(RTLD_DEFAULT, name)
+                                                    : nullptr;
+  const bool exists = *function != nullptr;
   *result = exists ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return exists ? cudaSuccess : fail(cudaErrorSymbolNotFound);
 }
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned /*flags*/, int /*priority*/) {
+  need_context();
   return *stream = reinterpret_cast<cudaStream_t>(new Stream(current)), cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
@@ -218,7 +252,14 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
 }
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) { return delete &stream_of(stream), cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) { return stream_of(stream).wait(), cudaSuccess; }
+cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  counts.stream_waits++;
+  return stream_of(stream).wait(), cudaSuccess;
+}
+int stand_in_count(const char* what) {
+  const auto& count = std::strcmp(what, "solves") == 0 ? counts.solves : counts.stream_waits;
+  return count;
+}
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   return stream_of(stream).is_idle() ? cudaSuccess : cudaErrorNotReady;
 }
@@ -232,6 +273,7 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void*
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
+  need_context();
   return *event = reinterpret_cast<cudaEvent_t>(new Event{current, {}}), cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete &event_of(event), cudaSuccess; }
