@@ -131,7 +131,7 @@ class ResultView {
 /// bytes that GPUs load.
 class PanelView {
  public:
-  /// @param gpus  0: no panel has an owner
+  /// @param gpus  number of GPUs that own the panels; 0: no panel has an owner
   PanelView(const Stored& A, Index gpus) : A_(A), gpus_(gpus) {}
   PanelView(const Stored& A, Index gpus, Uplo stored) : A_(A), gpus_(gpus) {
     if (gpus > 0) of_triangle_.emplace(stored, A.n(), A.nb(), gpus);
