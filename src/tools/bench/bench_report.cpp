@@ -150,9 +150,8 @@ void Report::begin(const Options& options, const Machine& machine, const Limits&
   }
   if (options.check)
     note(
-        "check: small results by products of the host BLAS, from which they differ by 0 if both round alike; large "
-        "ones "
-        "in a wider arithmetic");
+        "check: small results are compared with the host BLAS (the error is 0 if both round alike), large ones with a "
+        "computation in higher precision");
   columns_ = columns(options);
   note("\n" + tools::table_head(columns_));
 }
@@ -160,7 +159,7 @@ void Report::begin(const Options& options, const Machine& machine, const Limits&
 void Report::add(const Result& result) {
   note(tools::table_line(columns_, result));
   if (result.timing && (result.limit_is_doubtful() || result.parts_are_doubtful()))
-    note(fmt::format("  doubtful: this call would have reached {} of a limit, which was measured too high or disturbed",
+    note(fmt::format("  doubtful: this call would have reached {} of a limit, so the limit was measured wrongly",
                      percent(std::max(result.fraction_of_limit(), result.fraction_of_parts()))));
   if (statistics_ && result.activity)
     for (const auto& line : tools::describe(*result.activity)) note(line);

@@ -46,6 +46,8 @@ inline bool parse_command_line(CLI::App& app, int argc, char** argv, bool speaks
   app.set_version_flag("--version", app.get_name() + " " TESSERA_VERSION, "Print the version and exit");
   try {
     app.parse(argc, argv);
+  } catch (const CLI::ExtrasError& error) {
+    throw BadArgument(std::string(error.what()) + "; --help lists the options");
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) throw BadArgument(error.what());
     if (speaks) app.exit(error);

@@ -2,14 +2,18 @@
 // tessera-trace writes a report on a recorded run.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <tessera/error.hpp>
 
+#include "common/environment.hpp"
 #include "common/temporary_folder.hpp"
 #include "shared/command_line.hpp"
 #include "shared/exit_code.hpp"
@@ -54,7 +58,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.footer(footer);
   std::string folder, output;
   std::vector<std::string> compared;
-  app.add_option("FOLDER", folder, "the folder of the recorded run")->option_text("");
+  app.add_option("FOLDER", folder, "the folder of the recorded run")->type_name("");
   app.add_option("--output", output,
                  "folder of the report (FOLDER); for a comparison, its file (compare.html in the second folder)")
       ->option_text("DIR|FILE");
@@ -74,6 +78,14 @@ std::optional<Options> parse_options(int argc, char** argv) {
   return options;
 }
 
+/// Without a home that can be written, Fontconfig has no folder for its cache, and prints errors when a picture is
+/// drawn.
+void give_fontconfig_a_cache(const fs::path& folder) {
+  const auto home = detail::environment("HOME");
+  if (detail::environment("XDG_CACHE_HOME").empty() && (home.empty() || access(std::string(home).c_str(), W_OK) != 0))
+    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+}
+
 Explained explain(const fs::path& folder, const fs::path& scratch) {
   auto warnings = convert(folder, scratch);
   Explained explained;
@@ -89,6 +101,7 @@ void report(const Options& options) {
   fs::create_directories(output, error);
   if (error) throw RuntimeError(fmt::format("{}: the folder cannot be created: {}", output.string(), error.message()));
   const TemporaryFolder scratch("tessera-trace");
+  give_fontconfig_a_cache(scratch.path());
   std::vector<Explained> runs;
   runs.push_back(explain(options.folders.front(), scratch.path()));
   const auto& explained = runs.front();

@@ -55,6 +55,15 @@ TEST_F(Program, WritesAReport) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1 + std::ssize(outputs));
 }
 
+TEST_F(Program, PrintsNoErrorsWithoutAHome) {
+  auto without_home = command({folder()});
+  without_home.environment["HOME"] = "/nonexistent";
+  without_home.environment["XDG_CACHE_HOME"] = "";
+  const auto ended = run_program(without_home);
+  EXPECT_EQ(ended.status, success);
+  EXPECT_EQ(ended.err, "");
+}
+
 // StarPU records names unchanged. Whatever they contain, every output is valid and represents them in its own way.
 TEST_F(Program, ShowsOddNames) {
   struct Case {
