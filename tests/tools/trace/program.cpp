@@ -55,8 +55,12 @@ TEST_F(Program, WritesAReport) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder()), {}), 1 + std::ssize(outputs));
 }
 
+// The only folder for Fontconfig's cache is in the home, as on a machine whose fonts are not in the system's cache.
 TEST_F(Program, PrintsNoErrorsWithoutAHome) {
+  write_file(scratch_ / "fonts.conf",
+             "<fontconfig><dir>/usr/share/fonts</dir><cachedir prefix=\"xdg\">fontconfig</cachedir></fontconfig>");
   auto without_home = command({folder()});
+  without_home.environment["FONTCONFIG_FILE"] = scratch_ / "fonts.conf";
   without_home.environment["HOME"] = "/nonexistent";
   without_home.environment["XDG_CACHE_HOME"] = "";
   const auto ended = run_program(without_home);
