@@ -65,10 +65,12 @@ bool is_blas_of_a_wheel(std::string_view path) {
   return path.substr(0, slash).ends_with(".libs") && path.substr(slash + 1).find("blas") != path.npos;
 }
 
-/// Whether libtessera_wheels.so forwards the calls of this library. Python loads libraries of packages privately, so
-/// nobody else provides the symbol.
+/// Whether libtessera_wheels.so forwards the calls of this library.
 bool is_forwarded(std::string_view path) {
-  return path.find("/libscipy_openblas") != path.npos && dlsym(RTLD_DEFAULT, "scipy_dgemm_") != nullptr;
+  Dl_info owner{};
+  void* const symbol = dlsym(RTLD_DEFAULT, "scipy_dgemm_");
+  return path.find("/libscipy_openblas") != path.npos && symbol != nullptr && dladdr(symbol, &owner) != 0 &&
+         std::string_view(owner.dli_fname).find("libtessera_wheels") != path.npos;
 }
 
 }  // namespace

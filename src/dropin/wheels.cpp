@@ -7,9 +7,9 @@
 #include "blas/shapes.hpp"
 
 #if defined(__x86_64__)
-#define JUMP(name) "jmp " name "@PLT"
+#define JUMP(name) "endbr64; jmp " name "@PLT"
 #elif defined(__aarch64__)
-#define JUMP(name) "b " name
+#define JUMP(name) "hint #34; b " name  // bti c
 #else
 #error "no jump is known for this processor"
 #endif

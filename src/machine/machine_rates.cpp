@@ -111,22 +111,19 @@ class FirstGpu {
     if (!state_.busy) cache_.keep(what, curve);
     return curve;
   }
-  /// Does the same for all `timed_operations`, which are measured together.
+  /// Does the same for all `timed_operations`, which are measured together. If they cannot be measured, the result has
+  /// those that the cache has, which may be from a version that timed fewer of them.
   template <typename Measure>
   std::map<std::string, CostCurve> operations(char type, Measure measure) const {
     const auto entry = [&](const std::string& operation) { return "tile " + operation + ' ' + type; };
-    std::map<std::string, CostCurve> curves;
-    for (const char* const operation : timed_operations) {
-      auto curve = cache_.find(entry(operation));
-      if (curve.empty()) {
-        if (state_.busy) return {};  // otherwise each session would measure again, with different results
-        curves = measure();
-        for (const auto& [name, measured] : curves) cache_.keep(entry(name), measured);
-        return curves;
-      }
-      curves[operation] = std::move(curve);
-    }
-    return curves;
+    std::map<std::string, CostCurve> known;
+    for (const char* const operation : timed_operations)
+      if (auto curve = cache_.find(entry(operation)); !curve.empty()) known[operation] = std::move(curve);
+    // On a busy GPU, each session would measure again, with different results.
+    if (known.size() == timed_operations.size() || state_.busy) return known;
+    const auto curves = measure();
+    for (const auto& [name, measured] : curves) cache_.keep(entry(name), measured);
+    return curves.empty() ? known : curves;
   }
 
  private:
@@ -182,9 +179,11 @@ void measure_cuda(const Machine& machine) {
     return measure_columns(device, {256, 1024, 4096, 8192, 16384, 32768, 65536}, false);
   });
   known.memory = gpu.curve("memory", measure_memory);
+  std::map<char, CostCurve> curves;  // published at once: one of them may fail for lack of memory
   for (const char type : types)
-    known.curves[type] =
+    curves[type] =
         gpu.curve(std::string(1, type), [type](int device) { return measure_gpu(type, device, gpu::kernel_seconds); });
+  known.curves = std::move(curves);
 }
 
 /// Complex types are assumed to have the rates of real ones, because compiling kernels to measure them may take

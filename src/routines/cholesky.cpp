@@ -110,17 +110,20 @@ Index compute_cholesky(const char* routine, Uplo uplo, const FactoredProblem<T>&
   const auto plan = plan::plan_cholesky(machine_for(*session, {p.A, p.nrhs > 0 ? p.B : nullptr}), type_letter<T>, p.n);
   const Uplo stored = stored_uplo(p, uplo);
   const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);
+  if (p.nrhs == 0) {
+    const auto info = factorize(plan, stored, a);
+    a.wait();
+    return info.wait();
+  }
+  const auto solves = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
+  const auto b = private_output(session, solves, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
+  name_operand(b, 'B');
   const auto info = factorize(plan, stored, a);
-  if (p.nrhs > 0) {
-    const auto solves = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
-    const auto b = private_output(session, solves, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
-    name_operand(b, 'B');
-    a.start_write_back();
-    // If A has no factor, B must not change. The tiles of the factor stay on the devices for the solves.
-    if (info.wait() == 0) {
-      submit_solves(*session, solves, p, solves_with_cholesky(uplo), a, b);
-      b.wait();
-    }
+  a.start_write_back();
+  // If A has no factor, B must not change. The tiles of the factor stay on the devices for the solves.
+  if (info.wait() == 0) {
+    submit_solves(*session, solves, p, solves_with_cholesky(uplo), a, b);
+    b.wait();
   }
   a.wait();
   return info.wait();

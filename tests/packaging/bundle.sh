@@ -17,7 +17,7 @@ bundle=$(echo "$scratch"/tessera-*)
 
 # --- contents
 for file in README.md LICENSE CHANGELOG.md include/tessera/{tessera.h,blas.hpp,sched.h} lib/pkgconfig/tessera.pc \
-  lib/cmake/tessera/tessera-config.cmake lib/tessera-blas/libblas.so.3 lib/tessera/python/tessera/__init__.py \
+  lib/cmake/tessera/tessera-config.cmake lib/tessera-blas/{libblas.so.3,libtessera_wheels.so} lib/tessera/python/tessera/__init__.py \
   share/man/man1/tessera-bench.1; do
   [[ -e $bundle/$file ]] || fail "it has no $file"
 done

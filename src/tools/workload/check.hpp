@@ -26,7 +26,7 @@ namespace tessera::bench {
 /// lemma 8.2 and theorem 8.5). Hence |A X − αB| ≤ k u |A| |X| + u |α| |B|. Multiplying by the reciprocal of a diagonal
 /// element instead of dividing costs one more u, which again gives (k+2) u. Libraries that multiply by the inverse of a
 /// whole diagonal block of order s add s u |A| |A⁻¹| |A| |X|. s is far smaller than k where it matters, and |A| |A⁻¹|
-/// is small for the matrices of generated.hpp.
+/// is small for the matrices of `generated`.
 template <Scalar T>
 double error_bound(Index k) {
   const double unit = std::numeric_limits<Real<T>>::epsilon() / 2;

@@ -44,7 +44,7 @@ struct Problem {
 /// A stored matrix [elements].
 struct Shape {
   Index rows = 0, columns = 0, ld = 1;
-  bool well_conditioned = false;  ///< suitable for stable solves, see generated.hpp
+  bool well_conditioned = false;  ///< suitable for stable solves, see `generated`
   bool real_diagonal = false;     ///< as of a Cholesky factor
   bool overwritten = false;       ///< written by the routine, although it is not C
   Index elements() const noexcept { return ld * columns; }
