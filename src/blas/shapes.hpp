@@ -9,7 +9,8 @@
 /// The argument shapes of routines.def: the argument list of each, in the order of the BLAS, without a layout.
 /// Parameter lists, argument lists and tables all follow from these macros.
 ///
-/// `SHAPE_product(USE, ...)` expands to one of these for each argument, where USE stands for a prefix of the caller:
+/// `SHAPE_product(USE, ...)` expands to one of these for each argument, where USE is a prefix that the caller
+/// chooses:
 ///   USE_OPTION(Type, member, name, ...)   Type: Side, Uplo, Op or Diag; member: of blas::Call
 ///   USE_SIZE(name, ...)                   m, n or k
 ///   USE_FACTOR(Kind, name, ...)           Kind: Alpha or Beta

@@ -47,8 +47,8 @@ class Network final : public Processes {
   MPI_Comm comm() const noexcept { return comm_; }
   /// For collective calls of this library, in which all threads wait.
   MPI_Comm comm_of_values() const noexcept { return comm_of_values_; }
-  /// The ranks in this network of the processes of another communicator over the same group, in its order; null: the
-  /// order is the same.
+  /// For each process of `comm`, in the order of `comm`: its rank in this network. Null if both have the same order.
+  /// @pre  `comm` has the same group of processes
   std::shared_ptr<const std::vector<int>> ranks_of(MPI_Comm comm) const;
   const std::shared_ptr<Session>& session() const noexcept { return session_; }
   /// Announces a call that all processes must make.

@@ -31,8 +31,8 @@ struct Machine {
   bool gpus_alike = true;           ///< whether all GPUs have the same name
   bool kinds_alike = true;          ///< whether all CUDA GPUs have the same name, and all OpenCL devices
   /// The memory that a GPU has for tiles, by which tile sizes are chosen; the minimum if GPUs differ [bytes]. It is the
-  /// GPU's limit, or else most of its memory, even if other programs occupy up to half of it. 0 if there is no GPU, or
-  /// its memory is unknown.
+  /// limit that `TESSERA_GPU_MEMORY` or StarPU's variable sets or, without one, most of the GPU's total memory, even if
+  /// other programs occupy up to half of it. 0 if there is no GPU, or its memory is unknown.
   double gpu_memory = 0;
   /// The StarPU workers of the CPU cores that may compute tiles alongside the GPUs; see `least_rate_of_cores`.
   std::vector<int> sharing_cores;

@@ -80,8 +80,8 @@ std::vector<int> measured_gpus() {
   return {gpus.begin(), gpus.end()};
 }
 
-/// How fast these GPUs together copy from and to pages that are spread over these NUMA nodes [bytes/s]; 0 if there is
-/// no room to measure it.
+/// The total rate at which `measured_gpus()` copy from and to pages that are spread over these NUMA nodes [bytes/s]; 0
+/// if it cannot be measured, for example for lack of memory.
 double measured_rate(const std::vector<int>& nodes) {
   std::vector<int> gpus;
   try {

@@ -78,8 +78,8 @@ class Routine {
   }
   virtual Shapes shapes(const Problem& problem) const = 0;
 
-  /// An upper bound of the factor by which one call changes the magnitude of C. Infinite if a second call needs the old
-  /// values.
+  /// An upper bound of the factor by which one call changes the magnitude of C. Infinite if each call needs the C from
+  /// before the first one, so that C must be restored before each call.
   virtual double growth(const Problem& problem) const = 0;
 
   /// The plan that Tessera makes on a machine.

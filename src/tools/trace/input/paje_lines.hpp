@@ -13,8 +13,8 @@ namespace tessera::trace {
 std::string in_quotes(std::string_view name);
 
 /// The lines of StarPU's trace for ViTE. StarPU writes the names of codelets, tasks, data and events without escaping,
-/// although a name may contain line breaks, tabs and quotes, or be empty. This class joins such lines, and quotes the
-/// names.
+/// although a name may contain line breaks, tabs and quotes, or be empty. This class joins the lines that a
+/// line break in a name has split, and quotes the names.
 class PajeLines {
  public:
   explicit PajeLines(std::istream& in) : in_(in) {}
