@@ -102,12 +102,14 @@ TEST(Shares, OfTheChainMayNot) {
 }
 
 /// Runs a small product on as many GPUs as the test may use, or on a core. TESSERA_TEST_BENCH names the program.
-Ended bench_small(const char* gpus, const char* routines = "gemm", const char* memory = "pinned") {
+/// @param memory  of the operands; empty: the program's default
+Ended bench_small(const char* gpus, const char* routines = "gemm", const std::string& memory = "") {
   const char* const bench = std::getenv("TESSERA_TEST_BENCH");
   if (bench == nullptr) throw std::runtime_error("TESSERA_TEST_BENCH must name tessera-bench");
-  return run_program({bench, "--routine", routines, "--size", "512", "--cpus", "1", "--gpus", gpus, "--repeat", "1",
-                      "--warmup", "0", "--json", "-", "--memory", memory},
-                     200);
+  std::vector<std::string> words{bench, "--routine", routines, "--size",   "512", "--cpus", "1", "--gpus",
+                                 gpus,  "--repeat",  "1",      "--warmup", "0",   "--json", "-"};
+  if (!memory.empty()) words.insert(words.end(), {"--memory", memory});
+  return run_program(words, 200);
 }
 
 void expect_both_limits(const nlohmann::json& row) {
@@ -170,7 +172,7 @@ TEST(Bench, HasNoLinksOfTheHostInTheLimitOfGpuMemory) {
   const bool several = std::string(gpus) != "1";
   for (const std::string memory : {"device", "spread", "managed"}) {
     SCOPED_TRACE(memory);
-    const auto ended = bench_small(gpus, "gemm", memory.c_str());
+    const auto ended = bench_small(gpus, "gemm", memory);
     ASSERT_EQ(ended.status, 0) << ended.err;
     const auto row = nlohmann::json::parse(ended.out);
     expect_both_limits(row);
