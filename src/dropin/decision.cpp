@@ -50,7 +50,8 @@ double unknown_slowness_of(const Job& job, bool pinned) {
 constexpr double assumed_core_flops = 30e9, assumed_memory_bytes = 20e9;
 
 double assumed_host_seconds(const Job& job) {
-  static const double cores = std::max(1U, std::thread::hardware_concurrency());  // cached, because the query reads a file
+  // Cached, because the query reads a file.
+  static const double cores = std::max(1U, std::thread::hardware_concurrency());
   const bool single = job.type == 's' || job.type == 'c';
   return std::max(job.flops / (cores * assumed_core_flops * (single ? 2 : 1)),
                   (job.traffic.in + job.traffic.out) / assumed_memory_bytes);

@@ -30,7 +30,8 @@ Index getri(int n, T* A, int lda, const int* pivots) {
 /// factors are generated as well-conditioned triangles.
 class Inverse final : public Factorization {
  public:
-  explicit Inverse(Inversion which) : Factorization(inversions[static_cast<std::size_t>(which)], false), which_(which) {}
+  explicit Inverse(Inversion which)
+      : Factorization(inversions[static_cast<std::size_t>(which)], false), which_(which) {}
 
   Takes takes() const override {
     return {.uplo = in_triangle(), .diag = which_ == Inversion::Trtri, .k = false, .beta = false};
