@@ -10,6 +10,7 @@
 #include "blas/arguments.hpp"
 #include "default_tile.hpp"
 #include "home.hpp"
+#include "kept.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tile_grid.hpp"
