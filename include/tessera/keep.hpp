@@ -36,8 +36,9 @@ void keep(const T* A, Index m, Index n, Index ld);
 /// @throws RuntimeError  in a process that was forked while a Runtime existed, or within a StarPU task or its callback
 void changed(const void* A);
 
-/// Tells Tessera that the m×n elements at A have been written. Later calls copy the tiles with these elements again.
-/// The memory may belong to several kept matrices, or to none.
+/// Tells Tessera that the m×n elements at A have been written. If they are few, this copies them to the GPUs that have
+/// their tiles. Otherwise, later calls copy these tiles again. The memory may belong to several kept matrices, or to
+/// none.
 /// @param A  the first element
 /// @throws ArgumentError if an argument is illegal
 /// @throws RuntimeError  as the other `changed`

@@ -178,6 +178,8 @@ void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t
   for (const void* const data : {static_cast<const void*>(to), from})  // other devices may not access a pool
     if (const auto device = device_of(data)) require(cudaSetDevice(*device), "cudaSetDevice");
   require(cudaMemcpy2D(to, to_stride, from, from_stride, height, columns, cudaMemcpyDefault), "a copy of an operand");
+  // A copy from pageable memory has returned once it is in a buffer of the driver.
+  require(cudaStreamSynchronize(cudaStreamLegacy), "a copy of an operand");
 }
 
 bool can_pin() {

@@ -57,6 +57,11 @@ class Counters {
     return result;
   }
 
+  void add(int from_node, int to_node, std::uint64_t bytes) {
+    const std::lock_guard lock(mutex_);
+    add_unlocked(from_node, to_node, bytes);
+  }
+
   BytesByLink by_node() {
     const std::lock_guard lock(mutex_);
     collect_bytes();
@@ -79,11 +84,15 @@ class Counters {
     for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
       starpu_profiling_bus_info info{};
       starpu_bus_get_profiling_info(bus, &info);
-      const auto bytes = static_cast<std::uint64_t>(info.transferred_bytes);
-      if (bytes > 0) by_node_[{starpu_bus_get_src(bus), starpu_bus_get_dst(bus)}] += bytes;
-      const int from = device_at(starpu_bus_get_src(bus)), to = device_at(starpu_bus_get_dst(bus));
-      if (bytes > 0 && from != to) bytes_[{from, to}] += bytes;  // excludes copies between NUMA nodes
+      add_unlocked(starpu_bus_get_src(bus), starpu_bus_get_dst(bus),
+                   static_cast<std::uint64_t>(info.transferred_bytes));
     }
+  }
+  void add_unlocked(int from_node, int to_node, std::uint64_t bytes) {
+    if (bytes == 0) return;
+    by_node_[{from_node, to_node}] += bytes;
+    const int from = device_at(from_node), to = device_at(to_node);
+    if (from != to) bytes_[{from, to}] += bytes;  // excludes copies between NUMA nodes
   }
 
   std::mutex mutex_;
@@ -100,6 +109,8 @@ auto& counters = *new Counters;
 }  // namespace
 
 void count_submitted() { submitted.fetch_add(1, std::memory_order_relaxed); }
+
+void count_copied(int from_node, int to_node, std::uint64_t bytes) { counters.add(from_node, to_node, bytes); }
 
 BytesByLink bytes_by_link() { return counters.by_node(); }
 

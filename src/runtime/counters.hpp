@@ -15,6 +15,9 @@ namespace tessera::detail {
 /// Counts a tile task.
 void count_submitted();
 
+/// Counts bytes that a thread has copied between memory nodes itself, without StarPU.
+void count_copied(int from_node, int to_node, std::uint64_t bytes);
+
 /// The products that threads compute without tasks at the moment, for those who wait for the end of all work.
 inline std::atomic<int> products_without_tasks = 0;
 inline thread_local int products_of_this_thread = 0;  ///< > 0 only where a signal handler interrupts a product, or has left one
@@ -25,7 +28,7 @@ struct OneWithoutTasks {
   OneWithoutTasks& operator=(const OneWithoutTasks&) = delete;
 };
 
-/// Bytes that StarPU has moved since the process began, by source and target memory node.
+/// Bytes that were copied since the process began, by source and target memory node.
 using BytesByLink = std::map<std::pair<int, int>, std::uint64_t>;
 BytesByLink bytes_by_link();
 

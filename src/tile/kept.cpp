@@ -137,16 +137,19 @@ Store& store() {
   return only;
 }
 
-void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except) {
+void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except, Write write) {
   remove(all, removed, [&](const Part& part) {
     auto& grid = *part.grid;
     if (&grid == except || !overlap(part.memory(), memory)) return false;
+    // If a call is using the part, its tiles are not renewed: the whole part is removed, and ends with that call.
+    if (!part.is_idle()) return true;
     std::vector<std::pair<Index, Index>> tiles;
     for (Index j = 0; j < grid.nt(); j++)
       for (Index i = 0; i < grid.mt(); i++)
-        if (overlap(grid.memory(i, i + 1, j, j + 1), memory)) tiles.emplace_back(i, j);
-    // If a call is using the part, its tiles are not renewed: the whole part is removed, and ends with that call.
-    if (std::ssize(tiles) == part.tiles() || !part.is_idle()) return true;
+        if (overlap(grid.memory(i, i + 1, j, j + 1), memory) &&
+            !(write == Write::Done && grid.update_copies(i, j, memory.first, memory.end())))
+          tiles.emplace_back(i, j);
+    if (std::ssize(tiles) == part.tiles()) return true;
     for (const auto& [i, j] : tiles) grid.renew(i, j);
     return false;
   });
@@ -255,7 +258,7 @@ std::optional<Tiles> tiles_for(const Operand& operand) {
     const auto& grid = *found->grid;
     renew(all, removed,
           grid.memory(found->i0, found->i0 + operand.rows.count(), found->j0, found->j0 + operand.columns.count()),
-          &grid);
+          &grid, Write::Possible);
   }
   if (is_watched_result) call->watching_->ready.result = found->grid;
   if (std::ranges::find(call->used_, found->grid) == call->used_.end()) call->used_.push_back(found->grid);
@@ -291,14 +294,20 @@ std::string start_watching(Session& session, double most_bytes) {
   return {};
 }
 
-void forget_copies(const TileGrid::Memory& memory) {
-  if (in_forked_child() || memory.columns == 0) return;
+namespace {
+
+void renew_parts(const TileGrid::Memory& memory, Write write) {
+  if (matrices == 0 || in_forked_child() || memory.columns == 0) return;
   auto& all = store();
   const std::shared_lock until_removed(all.ending);
   Removed removed;
   const std::lock_guard lock(all.mutex);
-  renew(all, removed, memory, nullptr);
+  renew(all, removed, memory, nullptr, write);
 }
+
+}  // namespace
+
+void forget_copies(const TileGrid::Memory& memory) { renew_parts(memory, Write::Possible); }
 
 namespace {
 
@@ -363,7 +372,7 @@ void remove_copies(const char* routine, const void* A, bool forgets) {
 void change(const arguments::StoredMatrix& A) {
   require_legal("changed", A);
   require_can_wait("changed");
-  if (A.m > 0 && A.n > 0) written(kept_of(A).memory());
+  if (A.m > 0 && A.n > 0) renew_parts(kept_of(A).memory(), Write::Done);
 }
 
 }  // namespace

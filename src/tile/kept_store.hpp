@@ -74,9 +74,15 @@ Store& store();
 /// for StarPU.
 using Removed = std::list<Part>;
 
-/// Registers again the tiles that have a byte in common with `memory`.
+/// When memory is written, for which copies of tiles become old.
+enum class Write {
+  Done,      ///< it has the values that the copies must have
+  Possible,  ///< it is written now or later
+};
+
+/// Brings copies of the tiles that have a byte in common with `memory` up to date, or registers these tiles again.
 /// @param except  the tiles of this grid stay as they are; may be null
-void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except);
+void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except, Write write);
 
 /// Removes the parts that have a byte in common with `memory`.
 /// @param except  the part with this grid stays; may be null

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <mutex>
@@ -16,9 +17,11 @@
 #include "common/failure.hpp"
 #include "home.hpp"
 #include "kept.hpp"
+#include "machine/gpu.hpp"
 #include "memory/allocation_size.hpp"
 #include "memory/partial_tile.hpp"
 #include "memory/tile_interface.hpp"
+#include "runtime/counters.hpp"
 #include "runtime/outstanding.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -45,15 +48,56 @@ starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, int home
   return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
 }
 
-/// By letter from A to Z: the number of the program's matrices that have it.
-std::array<int, 26> with_letter;
-std::mutex with_letter_mutex;
-
 bool is_valid(starpu_data_handle_t tile, int node) {
   int valid = 0;
   starpu_data_query_status2(tile, node, nullptr, &valid, nullptr, nullptr);
   return valid != 0;
 }
+
+/// While it exists, StarPU cannot evict the copy of a tile in a memory node. @pre  no task writes the tile
+class Held {
+ public:
+  Held(starpu_data_handle_t tile, int node) : tile_(tile), node_(node) {
+    [[maybe_unused]] const int status = starpu_data_acquire_on_node(tile, node, STARPU_R);
+    STARPU_ASSERT(status == 0);
+  }
+  ~Held() { starpu_data_release_on_node(tile_, node_); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+ private:
+  starpu_data_handle_t tile_;
+  int node_;
+};
+
+/// Copies a part of a tile from memory, which is its home, to the tile's copy in another memory node, if there is one.
+/// @param offset  of the part in the tile in memory [bytes]
+/// @return  false if that cannot be done
+bool update_copy(starpu_data_handle_t tile, int home, int node, const TileGrid::Memory& part, std::size_t offset) {
+  int allocated = 0, valid = 0, loading = 0, requested = 0;
+  starpu_data_query_status2(tile, node, &allocated, &valid, &loading, &requested);
+  if (loading != 0 || requested != 0) return false;
+  if (valid == 0) return true;
+  const auto kind = starpu_node_get_kind(static_cast<unsigned>(node));
+  if (kind != STARPU_CPU_RAM && kind != STARPU_CUDA_RAM) return false;
+  const Held until_copied(tile, node);
+  const auto& copy =
+      *static_cast<starpu_matrix_interface*>(starpu_data_get_interface_on_node(tile, static_cast<unsigned>(node)));
+  const auto stride = std::size_t{copy.ld} * copy.elemsize;
+  auto* const to = reinterpret_cast<std::byte*>(copy.ptr) + offset / part.stride * stride + offset % part.stride;
+  if (kind == STARPU_CUDA_RAM) {
+    gpu::copy_columns(to, stride, part.first, part.stride, part.height, static_cast<std::size_t>(part.columns));
+  } else {
+    for (std::size_t j = 0; j < static_cast<std::size_t>(part.columns); j++)
+      std::memcpy(to + j * stride, part.first + j * part.stride, part.height);
+  }
+  count_copied(home, node, part.bytes());
+  return true;
+}
+
+/// By letter from A to Z: the number of the program's matrices that have it.
+std::array<int, 26> with_letter;
+std::mutex with_letter_mutex;
 
 /// Whether any memory has a valid copy.
 bool has_value(starpu_data_handle_t tile) {
@@ -205,6 +249,17 @@ void TileGrid::renew(Index i, Index j) {
   if (letter_ != 0) starpu_data_set_name(handle(i, j), name);
 }
 
+bool TileGrid::update_copies(Index i, Index j, const std::byte* first, const std::byte* end) {
+  const auto whole = memory(i, i + 1, j, j + 1), part = part_in(whole, first, end);
+  // CUDA copies pageable memory several times more slowly than the staging buffers of a tile.
+  constexpr std::size_t slower = 4;
+  if (slower * part.bytes() > whole.bytes()) return false;
+  const auto offset = static_cast<std::size_t>(part.first - whole.first);
+  for (int node = 0; part.columns > 0 && node < static_cast<int>(starpu_memory_nodes_get_count()); node++)
+    if (node != home_ && !update_copy(handle(i, j), home_, node, part, offset)) return false;
+  return true;
+}
+
 TileGrid::~TileGrid() {
   if (handles_.empty() || in_forked_child()) return;
   if (of_program_ && letter_ != 0) {
@@ -301,14 +356,24 @@ TileGrid::Memory TileGrid::memory(Index i0, Index i1, Index j0, Index j1) const 
           rows.count > 0 ? columns.count : 0};
 }
 
+TileGrid::Memory part_in(const TileGrid::Memory& x, const std::byte* first, const std::byte* end) {
+  const std::less_equal<> before;
+  if (x.columns == 0 || before(end, x.first) || before(x.end(), first)) return {x.first, x.height, x.stride, 0};
+  const auto from = before(first, x.first) ? 0 : static_cast<std::size_t>(first - x.first),
+             to = static_cast<std::size_t>((before(x.end(), end) ? x.end() : end) - x.first);
+  const auto j0 = from / x.stride + (from % x.stride < x.height ? 0 : 1), j1 = (to - 1) / x.stride + 1;
+  if (j0 + 1 != j1) return {x.first + j0 * x.stride, x.height, x.stride, static_cast<Index>(j1 - j0)};
+  const auto begin = std::max(from, j0 * x.stride);
+  return {x.first + begin, std::min(to, j0 * x.stride + x.height) - begin, x.stride, 1};
+}
+
 bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b) {
   if (a.columns == 0 || b.columns == 0) return false;
   const auto column = [](const TileGrid::Memory& x, Index j) {
     return x.first + static_cast<std::size_t>(j) * x.stride;
   };
-  const auto end = [&](const TileGrid::Memory& x) { return column(x, x.columns - 1) + x.height; };
   const std::less_equal<> before;  // total order, even for unrelated pointers
-  if (before(end(a), b.first) || before(end(b), a.first)) return false;
+  if (before(a.end(), b.first) || before(b.end(), a.first)) return false;
   // The columns of each are sorted by address. Walks through both lists, always advancing past the column that ends
   // first.
   for (Index i = 0, j = 0; i < a.columns && j < b.columns;) {

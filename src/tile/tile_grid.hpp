@@ -72,6 +72,12 @@ class TileGrid {
   /// Registers a tile anew, with the value that it has in memory. Copies elsewhere are lost.
   /// @pre  no task uses the tile, and nothing refers to its handle
   void renew(Index i, Index j);
+  /// Copies bytes of a tile that were written in memory to the tile's copies elsewhere, if they are few, and StarPU has
+  /// these copies in memory of GPUs or NUMA nodes.
+  /// @param first, end  where they are; they may lie partly outside of the tile
+  /// @return  whether all copies are equal to memory now. If not, call `renew`.
+  /// @pre  memory has the value of the tile; no task uses it
+  bool update_copies(Index i, Index j, const std::byte* first, const std::byte* end);
   /// Whether copies skip the part of a tile outside the triangle, because `use_only` was called.
   bool copies_only_a_triangle() const noexcept { return only_a_triangle_; }
 
@@ -96,6 +102,11 @@ class TileGrid {
     std::size_t height;      ///< bytes of a column
     std::size_t stride;      ///< bytes from one column to the next
     Index columns;
+
+    const std::byte* end() const {
+      return columns == 0 ? first : first + static_cast<std::size_t>(columns - 1) * stride + height;
+    }
+    std::size_t bytes() const { return height * static_cast<std::size_t>(columns); }
   };
   void* data() const noexcept { return data_; }
   Index ld() const noexcept { return ld_; }
@@ -174,6 +185,9 @@ struct MatrixAccess {
     return A.j0_;
   }
 };
+
+/// The columns of `x` that have bytes in a contiguous range. If it is a single column, only its part in the range.
+TileGrid::Memory part_in(const TileGrid::Memory& x, const std::byte* first, const std::byte* end);
 
 /// Whether two pieces of memory have a byte in common. Exact for any two strides. Takes constant time if the address
 /// ranges are disjoint, otherwise time proportional to the number of columns.

@@ -63,13 +63,18 @@ bool is_pinned(const std::optional<std::vector<PageRange>>& ranges) {
   return !ranges || std::ranges::any_of(*ranges, [](const PageRange& range) { return is_pinned(range); });
 }
 
-/// Registers anew what has bytes on these pages. Many ranges are first joined to fewer, with what lies between.
+/// Registers anew what has bytes on these pages, or brings its copies up to date. Many ranges are first joined to
+/// fewer, with what lies between.
+/// @param except  tiles that a call is writing; may be null
 void renew_all(Store& all, Removed& removed, const std::vector<PageRange>& written, const TileGrid* except) {
   constexpr std::size_t most = 32;
+  // Copying a range takes as long as copying a small tile.
+  constexpr std::size_t few = 8;
+  const auto write = except == nullptr && written.size() <= few ? Write::Done : Write::Possible;
   const auto together = (written.size() + most - 1) / most;
   for (std::size_t first = 0; first < written.size(); first += together) {
     const auto last = std::min(first + together, written.size()) - 1;
-    renew(all, removed, memory_of({written[first].begin, written[last].end}), except);
+    renew(all, removed, memory_of({written[first].begin, written[last].end}), except, write);
   }
 }
 
@@ -288,7 +293,9 @@ void Watch::end(Store& all, Removed& removed, const Ready& ready, bool failed) {
     // Checked after the pages are marked, so that a page that is pinned from now on counts as written.
     else if (is_pinned(whole, step)) sell(all, removed, *place);
     // What the call has written is in its own tiles. Other parts may have bytes on the same pages.
-    else renew(all, removed, memory_of(whole), ready.result.get()), place->was_result = ready.result != nullptr;
+    else
+      renew(all, removed, memory_of(whole), ready.result.get(), Write::Possible),
+          place->was_result = ready.result != nullptr;
   }
   for (const auto& memory : ready.outputs) {
     if (failed || bytes_of(memory) < least_bytes) continue;

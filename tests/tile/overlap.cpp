@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The test of whether two pieces of memory overlap, compared with sets of bytes.
+// The bytes that two pieces of memory have in common, compared with sets of bytes.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -60,6 +60,35 @@ TEST(Overlap, TellsRowBlocksOfOneArrayApart) {
   EXPECT_FALSE(overlap(upper, lower));
   const Memory one_byte_more{arena.data(), 6, 10, 20};
   EXPECT_TRUE(overlap(one_byte_more, lower));
+}
+
+TEST(Overlap, PartsInARangeAreItsBytesAndWholeColumns) {
+  Random random(2);
+  int single = 0, several = 0, none = 0;
+  for (int repeat = 0; repeat < 20000; repeat++) {
+    const auto x = random_memory(random);
+    const auto first = random.integer(0, Index{arena_size} - 1), end = random.integer(first + 1, arena_size);
+    const auto part = detail::part_in(x, arena.data() + first, arena.data() + end);
+    const auto in_x = bytes_of(x), in_part = bytes_of(part);
+    const bool is_single = part.columns == 1 && part.height > 0;
+    for (Index i = 0; i < Index{arena_size}; i++) {
+      const auto at = static_cast<std::size_t>(i);
+      const bool wanted = in_x[at] && i >= first && i < end;
+      if (is_single) {
+        ASSERT_EQ(in_part[at], wanted) << "case " << repeat << ", byte " << i;
+      } else {
+        ASSERT_TRUE(wanted <= in_part[at] && in_part[at] <= in_x[at]) << "case " << repeat << ", byte " << i;
+      }
+    }
+    for (Index j = 0; j < part.columns; j++) {  // no column without a byte in the range
+      const Memory column{part.first + static_cast<std::size_t>(j) * part.stride, part.height, 1, 1};
+      ASSERT_TRUE(share_a_byte(column, {arena.data() + first, static_cast<std::size_t>(end - first), 1, 1}));
+    }
+    (part.columns == 0 ? none : is_single ? single : several)++;
+  }
+  EXPECT_GT(single, 1000);
+  EXPECT_GT(several, 1000);
+  EXPECT_GT(none, 1000);
 }
 
 TEST(Overlap, NothingOverlapsNothing) {

@@ -159,7 +159,7 @@ TEST_F(Watched, UnchangedOperandsAreCopiedNoMore) {
   A_(n - 1, 0) += 1;
   const auto again = copied(A_.data(), B_.data(), C_.data());
   EXPECT_GT(again, 0u);
-  EXPECT_LE(again, 2 * room / 3) << "the tiles of one page";
+  EXPECT_LE(again, 2 * room / 3) << "at most the tiles of one page";
   EXPECT_EQ(copied(A_.data(), B_.data(), C_.data()), 0u);
 }
 
