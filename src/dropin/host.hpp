@@ -14,9 +14,9 @@ using blas::Call;
 /// Whether a library is the drop-in: this one, a copy of it, or the libblas.so.3 of Debian's alternatives system.
 bool is_the_dropin(void* library);
 
-/// The BLAS libraries in this process that belong to a single Python package, as in wheels from PyPI
-/// (numpy.libs/libscipy_openblas64_-….so), separated by commas; "" if there are none. Their symbols have private names,
-/// so their calls bypass the drop-in, unless libtessera_wheels.so forwards these names.
+/// The BLAS libraries in this process whose calls bypass the drop-in, because each is private to a Python package and
+/// its symbols have private names, as in wheels from PyPI (numpy.libs/libscipy_openblas64_-….so). Separated by commas;
+/// "" if there are none. Libraries whose names libtessera_wheels.so forwards are left out.
 std::string foreign_blas();
 
 class HostBlas {

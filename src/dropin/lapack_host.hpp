@@ -28,8 +28,8 @@ class HostLapack {
   /// @return  false if there is no such function, or no memory for a copy; nothing was done
   bool operator()(const LapackCall& call, Index& info);
 
-  /// Makes a column-major call of any kind, legal or not. The function judges it and receives the program's arguments
-  /// unchanged. An exception or a longjmp of the program's xerbla may leave this function.
+  /// Passes a column-major call of any kind, legal or not, to the host's LAPACK with the program's arguments unchanged,
+  /// and lets it decide whether the call is legal. The program's xerbla may throw, or longjmp, through `pass_on`.
   /// @return  false if there is no function with integers of this width
   bool pass_on(const LapackCall& call, void* info);
 

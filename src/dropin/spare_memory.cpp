@@ -68,7 +68,9 @@ double most_bytes() {
   return available < std::numeric_limits<double>::infinity() ? share_kept * available : 0;
 }
 
-/// @return  false if that would exceed the limit
+/// Keeps a mapping for later calls, and frees the oldest kept ones if there are too many, or if they are too large
+/// together.
+/// @return  false if the mapping is not kept: it is too small to be worth keeping, or exceeds the limit by itself
 /// @throws std::bad_alloc
 bool keep(const Mapping& mapping) {
   if (mapping.bytes < worth_keeping) return false;

@@ -74,8 +74,8 @@ class Submitter {
   /// Sets the term that the tasks submitted next add to their tile. Traces show it as the task's tag.
   void step(Index k) { step_ = k; }
 
-  /// Whether this process runs the tasks that write a tile. Other tasks may still be submitted: they are not created,
-  /// but the tiles that they need from this process are sent.
+  /// Whether this process runs the tasks that write a tile. Tasks that another process runs may be passed to `submit`,
+  /// too: it then creates no task, and only sends the tiles of this process that the task reads.
   bool runs(starpu_data_handle_t tile) const { return !exchange_ || exchange_->is_mine(tile); }
 
   /// Declares that no task of the call reads a tile of another process again, unless it travels again.

@@ -86,8 +86,8 @@ class Ops : public ProductOps<Sink> {
                  codelets::GetrfNopivArgs{work(per_multiply_add_ * products), unit, first, info}, A.owner);
   }
 
-  /// Makes a triangle of A a divisor. GPUs divide by products with the inverses of the triangle's diagonal blocks,
-  /// which this computes if A is square.
+  /// Makes a triangle of A a divisor. CUDA GPUs divide by multiplying with the inverses of the triangle's diagonal
+  /// blocks. This function computes these inverses if A is square and larger than one block.
   Divisor divisor(const Tile& A, Uplo stored, Diag diag = Diag::NonUnit) {
     Divisor result{A, stored, diag, {}};
     if (!is_blocked(A)) return result;

@@ -51,8 +51,9 @@ class Report {
 
 /// The solver of the systems.
 struct Solver {
-  /// Prepares for a system of order n. Not timed. @param wanted  `panel_for` NB @return  the number of columns per
-  /// panel
+  /// Prepares for a system of order n. Not timed.
+  /// @param wanted  the panel width to request: `panel_for(n, NB)`
+  /// @return  the panel width that will be used [columns]
   std::function<Index(Index n, Index wanted)> prepare;
   /// Overwrites A (n×n, leading dimension n) with its factors and b with the solution. @return info
   std::function<Index(Index n, double* A, double* b)> solve;

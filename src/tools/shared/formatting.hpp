@@ -31,7 +31,7 @@ std::string trimmed(const std::string& line);
 std::size_t character_length(std::string_view text);
 
 /// An external name as text for files and terminals. Control characters and bytes that are not UTF-8 are escaped as in
-/// C, so different names stay different. An empty name becomes "unnamed".
+/// C. An empty name becomes "unnamed".
 std::string readable(std::string_view name);
 
 /// The beginning of an external text, for messages.
