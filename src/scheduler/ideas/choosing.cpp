@@ -34,9 +34,7 @@ bool all_fit(const State& state, const Worker& worker, const Task& task) {
 /// for the result of this task, because only the program knows which of them are urgent. A program that suggests homes
 /// submits in an order that suits these homes.
 bool keeps_order(const State& state, const Task& task) {
-  if (task.output == nullptr || state.backend.suggested_home(task.output) != no_worker) return false;
-  const auto* const result = state.results.tiles.find(task.output);
-  return result != nullptr && result->has_readers();
+  return has_readers(state, task) && state.backend.suggested_home(task.output) == no_worker;
 }
 
 /// The cost by which a worker compares tasks, lower being better: the time to fetch the tiles that a task reads [s], or
@@ -80,22 +78,17 @@ void compare_end(const State& state, const Worker& worker, ReadyQueue& queue, st
 }
 
 /// The number of shared tasks that a worker would run if all workers that can execute them shared them in proportion to
-/// their rates. If it reserved more, others would have to steal the rest. A core reserves only one task, so while its
-/// rate is unknown it hardly takes anything from a GPU.
-/// @param task  one of the shared tasks
-double fair_share(const State& state, const Worker& worker, const Task& task) {
-  const auto able = [&](const Worker* other) { return can_execute(*other, task); };
-  const double own = predicted_seconds(state, worker, task);
-  double sharers = 0;  // in units of this worker's rate
-  for (const auto& others : state.kinds) {
-    const auto first = std::ranges::find_if(others, able);
-    if (first == others.end()) continue;
-    const double other = predicted_seconds(state, **first, task);
-    const double unknown = (*first)->kind == cpu_kind ? 0 : 1;
-    sharers +=
-        static_cast<double>(std::count_if(first, others.end(), able)) * (own > 0 && other > 0 ? own / other : unknown);
-  }
-  return std::ceil(static_cast<double>(state.shared_tasks) / std::max(1.0, sharers));
+/// their rates. If it reserved more, others would have to steal the rest.
+/// @param rate  see `rate_of_all`
+double fair_share(const State& state, double rate) { return std::ceil(static_cast<double>(state.shared_tasks) / rate); }
+
+/// Whether a worker should begin the chain of a shared task before it continues with its own chains.
+bool begins_longer(const State& state, const Worker& worker, const Task& task, double rate) {
+  const auto is_as_long = [&](const auto& entry) {
+    return entry.task->output != nullptr && state.chains.length(entry.task->output) >= state.chains.length(task.output);
+  };
+  return is_last_chain(state, task, rate) && std::ranges::none_of(worker.station.slots(), is_as_long) &&
+         std::ranges::none_of(worker.popped, is_as_long);
 }
 
 /// @param skip_left  whether to skip tasks that should be left to faster workers, and also look at the end of the
@@ -106,17 +99,43 @@ std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_
     compare_front(state, worker, queue, skip_left, best);
     if (skip_left) compare_end(state, worker, queue, best);
   };
+  const auto takes_from = [&](const ReadyQueue& queue) {
+    if (queue.empty() || !can_execute(worker, queue.front())) return false;
+    if (worker.station.empty()) return true;
+    const double rate = rate_of_all(state, worker, queue.front());
+    return static_cast<double>(worker.station.size()) < fair_share(state, rate) ||
+           begins_longer(state, worker, queue.front(), rate);
+  };
   compare(worker.bound);
   if (!best || state.cache.distributed())
     for (auto& [key, queue] : state.shared)
-      if (!queue.empty() && can_execute(worker, queue.front()) &&
-          (worker.station.empty() ||
-           static_cast<double>(worker.station.size()) < fair_share(state, worker, queue.front())))
-        compare(queue);
+      if (takes_from(queue)) compare(queue);
   return best;
 }
 
 }  // namespace
+
+double rate_of_all(const State& state, const Worker& worker, const Task& task) {
+  const auto able = [&](const Worker* other) { return can_execute(*other, task); };
+  const double own = predicted_seconds(state, worker, task);
+  double sum = 0;
+  for (const auto& others : state.kinds) {
+    const auto first = std::ranges::find_if(others, able);
+    if (first == others.end()) continue;
+    const double other = predicted_seconds(state, **first, task);
+    const double unknown = (*first)->kind == cpu_kind ? 0 : 1;
+    sum +=
+        static_cast<double>(std::count_if(first, others.end(), able)) * (own > 0 && other > 0 ? own / other : unknown);
+  }
+  return std::max(1.0, sum);
+}
+
+bool is_last_chain(const State& state, const Task& task, double rate) {
+  if (task.output == nullptr || !state.cache.distributed()) return false;
+  const auto chain = static_cast<double>(state.chains.length(task.output));
+  return static_cast<double>(state.order.size()) <= 2 * chain * rate && !has_readers(state, task) &&
+         state.backend.suggested_home(task.output) == no_worker;
+}
 
 TaskPtr choose_task(State& state, Worker& worker) {
   auto best = find_candidate(state, worker, false);

@@ -128,11 +128,10 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   if (static_cast<double>(state.order.size()) < enough + static_cast<double>(held)) return true;
   // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready. Without
   // readers, chains supply the next tasks.
-  const auto* const result = task.output != nullptr ? state.results.tiles.find(task.output) : nullptr;
-  const bool has_readers = result != nullptr && result->has_readers();
-  const double most = has_readers ? 1024 : 64;  // idle workers ask often, so counting must stay cheap
+  const bool readers = has_readers(state, task);
+  const double most = readers ? 1024 : 64;  // idle workers ask often, so counting must stay cheap
   const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, most)));
-  return count_before(state, faster, task, counted, is_core && !has_readers) < counted;
+  return count_before(state, faster, task, counted, is_core && !readers) < counted;
 }
 
 void decline(State& state, Worker& worker, const Task& task) {

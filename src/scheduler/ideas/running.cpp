@@ -8,6 +8,7 @@
 #include "accounting.hpp"
 #include "declining.hpp"
 #include "placing.hpp"
+#include "stealing.hpp"
 
 namespace tessera::scheduler {
 
@@ -52,6 +53,7 @@ int task_ready(State& state, TaskPtr task) {
   const auto& ready = *task;
   if (const auto* order = state.order.find(ready.id); order != nullptr) task->order = *order;
   find_executors(state, *task);
+  offer_to_idle(state, *task);
   place(state, std::move(task));
   state.waiting++;
   return wake_for(state, ready);

@@ -18,6 +18,16 @@ bool may_take(const State& state, const Worker& thief, const Task& task) {
   return can_execute(thief, task) && !is_large(state, thief, task);
 }
 
+/// The number of tasks that a worker will run: ready ones, and the rest of its chains.
+std::size_t unfinished_of(const State& state, const Worker& worker) {
+  return std::max(state.chains.unfinished(worker.id), worker.backlog());
+}
+
+/// Whether the tiles of the next task that a worker has popped have arrived.
+bool starts_at_once(const State& state, const Worker& worker) {
+  return !worker.popped.empty() && state.cache.has_all(*worker.popped.front().task, worker.node);
+}
+
 /// Whether a worker has a task that the thief may take. Only the tasks at the end of its queue count.
 bool has_task_for(const State& state, const Worker& thief, const Worker& worker) {
   int left = state.options.window;
@@ -74,11 +84,12 @@ bool pays(const State& state, const Worker& thief, const Worker& victim, const L
   // whose results other workers may be waiting. If the program suggests homes, it may not have submitted the thief's
   // own tasks yet.
   const auto ready = static_cast<double>(victim.backlog() + victim.popped.size());
+  const bool computes = victim.runs() || (victim.started > 0 && starts_at_once(state, victim));
   const bool has_home = loot.task->output != nullptr && state.backend.suggested_home(loot.task->output) == victim.id;
-  if (!victim.runs() && (has_home || ready * there <= move + here)) return false;
+  if (!computes && (has_home || ready * there <= move + here)) return false;
   const auto stolen = state.options.chains ? state.chains.length(loot.task->output) : 1;
   const auto own = static_cast<double>(state.chains.unfinished(thief.id) + stolen),
-             others = static_cast<double>(std::max(state.chains.unfinished(victim.id), victim.backlog()));
+             others = static_cast<double>(unfinished_of(state, victim));
   constexpr double clearly = 1.25;
   return others * there > move + clearly * own * here;
 }
@@ -92,10 +103,26 @@ Worker* find_victim(const State& state, const Worker& thief) {
     if (other == &thief || other->backlog() == 0) continue;
     const auto& first = other->bound.empty() ? *other->station.slots().front().task : other->bound.front();
     const double one = predicted_seconds(state, *other, first);
-    const double busy = static_cast<double>(other->backlog()) * (one > 0 ? one : 1e-9);
+    const double busy = static_cast<double>(unfinished_of(state, *other)) * (one > 0 ? one : 1e-9);
     if (busy > longest && has_task_for(state, thief, *other)) victim = other, longest = busy;
   }
   return victim;
+}
+
+void offer_to_idle(State& state, const Task& task) {
+  if (!state.options.steal || !state.options.chains || task.output == nullptr || !state.cache.distributed()) return;
+  if (state.backend.suggested_home(task.output) != no_worker) return;
+  const int home = state.chains.home(task.output);
+  const auto* const victim = home != no_worker ? find_worker(state, home) : nullptr;
+  if (victim == nullptr || !starts_at_once(state, *victim)) return;
+  for (const auto* thief : state.members) {
+    if (thief->node == host_node || !thief->asleep || thief->has_work() || !may_take(state, *thief, task)) continue;
+    const Loot loot{.task = &task, .seconds_to_move = state.cache.seconds_to_move(task, thief->node), .queued = {}};
+    if (leave_to_faster(state, *thief, task) || !pays(state, *thief, *victim, loot)) continue;
+    state.counts.steals++;
+    state.chains.set_home(task.output, thief->id);
+    return;
+  }
 }
 
 TaskPtr steal(State& state, Worker& thief) {

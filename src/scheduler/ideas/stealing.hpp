@@ -10,6 +10,11 @@ namespace tessera::scheduler {
 /// is none.
 Worker* find_victim(const State& state, const Worker& thief);
 
+/// Moves the chain of a task that becomes ready to a GPU without work, if that GPU would end the chain clearly earlier
+/// than its home, which already has another task to run. The home would otherwise take the task at once, and a worker
+/// that runs few chains never has a task to steal.
+void offer_to_idle(State& state, const Task& task);
+
 /// Takes the task that is cheapest to move from the victim, together with the rest of its chain.
 /// @returns  null if there is no victim, or the thief would gain nothing
 TaskPtr steal(State& state, Worker& thief);

@@ -2,7 +2,10 @@
 #include "waiting.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+
+#include "choosing.hpp"
 
 namespace tessera::scheduler {
 
@@ -66,7 +69,15 @@ std::optional<Slot> next_task(const State& state, Worker& worker, double now) {
     worker.postpones_until = 0;
     return std::nullopt;
   }
-  auto chosen = std::ranges::find_if(slots, [&](const Slot& s) { return state.cache.has_all(*s.task, worker.node); });
+  const auto has_all = [&](const Slot& slot) { return state.cache.has_all(*slot.task, worker.node); };
+  auto chosen = std::ranges::find_if(slots, has_all);
+  if (chosen != slots.end() && std::next(chosen) != slots.end()) {
+    const double rate = rate_of_all(state, worker, *chosen->task);
+    const auto length = [&](const Slot& slot) { return state.chains.length(slot.task->output); };
+    for (auto other = std::next(chosen); other != slots.end(); ++other)
+      if (is_last_chain(state, *other->task, rate) && length(*other) > length(*chosen) && has_all(*other))
+        chosen = other;
+  }
   if (chosen == slots.end()) {
     if (!worker.popped.empty()) return std::nullopt;  // tasks that end may release tiles or tasks
     chosen = std::ranges::find(slots, false, &Slot::waits);

@@ -14,7 +14,7 @@ namespace tessera::scheduler {
 bool awaited_by_a_peer(const State& state, const Worker& worker, TileId tile);
 
 /// Takes the task that a worker runs next out of its reservation station. In order of preference:
-///  1. the first task whose tiles have all arrived;
+///  1. the first task whose tiles have all arrived; among the last chains, that of the longest (see `is_last_chain`);
 ///  2. if the worker is idle, the first task that does not wait for a peer. If its missing tiles are on their way and
 ///     another task waits for a peer, only after a delay;
 ///  3. if all tasks wait for peers, and no peer needs the missing tiles of the first task, that task.

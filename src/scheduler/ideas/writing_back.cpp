@@ -48,6 +48,11 @@ bool write_back_now(State& state, TileId tile, std::size_t bytes, Result& result
 
 }  // namespace
 
+bool has_readers(const State& state, const Task& task) {
+  const auto* const result = task.output != nullptr ? state.results.tiles.find(task.output) : nullptr;
+  return result != nullptr && result->has_readers();
+}
+
 void note_uses(State& state, const std::vector<TileUse>& tiles) {
   for (const auto& use : tiles) {
     auto& result = state.results.tiles[use.tile];

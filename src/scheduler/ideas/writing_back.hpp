@@ -35,6 +35,9 @@ struct Results {
   double task_seconds = 0;           ///< recent average duration of tasks on GPUs [s]
 };
 
+/// Whether other unfinished tasks read the result of a task.
+bool has_readers(const State& state, const Task& task);
+
 /// Records the uses of tiles by a submitted task.
 void note_uses(State& state, const std::vector<TileUse>& tiles);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which task a worker reserves next: the one with the least to fetch, by link, then by priority.
 #include "fixture.hpp"
+#include "scheduler/ideas/waiting.hpp"
 
 namespace tessera::scheduler {
 namespace {
@@ -280,6 +281,48 @@ TEST_F(Choosing, ACpuReservesOneTask) {
   for (int i = 0; i < 9; i++) push({reads(1)});
   fill_station(state, cpu);
   EXPECT_THAT(cpu.station.slots(), SizeIs(1));
+}
+
+/// Tiles 1 to 3 are the results of chains of one, two and three tasks.
+class LastChains : public Choosing {
+ protected:
+  LastChains() {
+    backend.seconds = {{1, 1.0}, {2, 1.0}};
+    for (std::uintptr_t output = 1; output <= 3; output++) {
+      backend.where.insert({tile(output), gpu_.node});
+      for (std::uintptr_t rest = 1; rest < output; rest++) submit({updates(output)});
+    }
+  }
+  std::uintptr_t others_ = 100;
+};
+
+TEST_F(LastChains, TakeHalfOfTheTimeThatIsLeft) {
+  const auto task = submit({updates(3)});
+  for (int i = 0; i < 8; i++) submit({overwrites(++others_)});
+  EXPECT_TRUE(is_last_chain(state, *task, rate_of_all(state, gpu_, *task)));  // 12 tasks on two GPUs, and a chain of 3
+  submit({overwrites(++others_)});
+  EXPECT_FALSE(is_last_chain(state, *task, rate_of_all(state, gpu_, *task)));
+}
+
+TEST_F(LastChains, AreNotThoseWhoseResultsAreRead) {
+  const auto task = submit({updates(3)});
+  submit({reads(3)});
+  EXPECT_FALSE(is_last_chain(state, *task, rate_of_all(state, gpu_, *task)));
+}
+
+TEST_F(LastChains, RunTheLongestFirst) {
+  const auto shortest = reserve(gpu_, {updates(1)}), middle = reserve(gpu_, {updates(2)}),
+             longest = reserve(gpu_, {updates(3)});
+  for (const auto task : {longest, middle, shortest}) EXPECT_EQ(next_task(state, gpu_, 1)->task->id, task);
+}
+
+TEST_F(LastChains, BeginALongerSharedOneFirst) {
+  reserve(gpu_, {updates(2)});
+  const auto longer = push({updates(3)});
+  push({updates(1)});
+  EXPECT_EQ(id_of(choose_task(state, gpu_)), longer);
+  reserve(gpu_, {updates(2)});
+  EXPECT_EQ(choose_task(state, gpu_), nullptr);
 }
 
 }  // namespace

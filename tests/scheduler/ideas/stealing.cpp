@@ -210,5 +210,74 @@ TEST_F(Stealing, CanBeSwitchedOff) {
   EXPECT_TRUE(thief_.station.empty());
 }
 
+/// Two chains of worker 2, which runs a task of another chain: tile 50 with four tasks, and tile 60 with five.
+class Offering : public Stealing {
+ protected:
+  Offering() {
+    for (const auto& [output, tasks] : {std::pair{50, 3}, std::pair{60, 5}}) {
+      for (int i = 0; i < tasks; i++) submit({updates(output)});
+      state.chains.set_home(tile(output), a_.id);
+    }
+    thief_.asleep = true;
+  }
+  int home_after_next() {
+    push({updates(50)});
+    return state.chains.home(tile(50));
+  }
+};
+
+// The home would take the task at once, so the thief would never find one.
+TEST_F(Offering, AGpuWithoutWorkGetsAChainWhoseNextTaskBecomesReady) {
+  EXPECT_EQ(home_after_next(), thief_.id);
+  EXPECT_EQ(thief_.bound.size(), 1);
+  EXPECT_EQ(state.counts.steals, 1);
+  EXPECT_FALSE(thief_.asleep);
+}
+
+TEST_F(Offering, AHomeThatIsBetweenTwoTasksIsStillBusy) {
+  a_.popped.clear();
+  pop(a_, {});
+  EXPECT_EQ(home_after_next(), thief_.id);
+}
+
+TEST_F(Offering, AHomeWithoutAnotherTaskKeepsTheChain) {
+  a_.popped.clear();
+  EXPECT_EQ(home_after_next(), a_.id);
+}
+
+TEST_F(Offering, AHomeThatWaitsForTilesKeepsTheChain) {
+  a_.popped.clear();
+  pop(a_, {reads(1)});
+  EXPECT_EQ(home_after_next(), a_.id);
+}
+
+TEST_F(Offering, AGpuWithWorkGetsNothing) {
+  pop(thief_, {});
+  EXPECT_EQ(home_after_next(), a_.id);
+}
+
+TEST_F(Offering, AChainThatEndsNoEarlierElsewhereStays) {
+  backend.seconds = {{1, 2.0}, {2, 1.0}};  // 4 tasks at 2 s, and 9 at 1 s
+  EXPECT_EQ(home_after_next(), a_.id);
+}
+
+TEST_F(Offering, AChainStaysAtItsSuggestedHome) {
+  backend.homes[tile(50)] = a_.id;
+  EXPECT_EQ(home_after_next(), a_.id);
+}
+
+TEST_F(Offering, CanBeSwitchedOffWithStealing) {
+  state.options.steal = false;
+  EXPECT_EQ(home_after_next(), a_.id);
+}
+
+TEST_F(Stealing, TheVictimHasTheLongestChains) {
+  push_to(a_, 2);
+  push_to(b_, 1);
+  for (int i = 0; i < 5; i++) submit({updates(50)});
+  state.chains.set_home(tile(50), b_.id);
+  EXPECT_EQ(find_victim(state, thief_), &b_);
+}
+
 }  // namespace
 }  // namespace tessera::scheduler
