@@ -18,11 +18,6 @@ bool may_take(const State& state, const Worker& thief, const Task& task) {
   return can_execute(thief, task) && !is_large(state, thief, task);
 }
 
-/// The number of tasks that a worker will run: ready ones, and the rest of its chains.
-std::size_t unfinished_of(const State& state, const Worker& worker) {
-  return std::max(state.chains.unfinished(worker.id), worker.backlog());
-}
-
 /// Whether the tiles of the next task that a worker has popped have arrived.
 bool starts_at_once(const State& state, const Worker& worker) {
   return !worker.popped.empty() && state.cache.has_all(*worker.popped.front().task, worker.node);
@@ -89,7 +84,7 @@ bool pays(const State& state, const Worker& thief, const Worker& victim, const L
   if (!computes && (has_home || ready * there <= move + here)) return false;
   const auto stolen = state.options.chains ? state.chains.length(loot.task->output) : 1;
   const auto own = static_cast<double>(state.chains.unfinished(thief.id) + stolen),
-             others = static_cast<double>(unfinished_of(state, victim));
+             others = static_cast<double>(std::max(state.chains.unfinished(victim.id), victim.backlog()));
   constexpr double clearly = 1.25;
   return others * there > move + clearly * own * here;
 }
@@ -103,7 +98,7 @@ Worker* find_victim(const State& state, const Worker& thief) {
     if (other == &thief || other->backlog() == 0) continue;
     const auto& first = other->bound.empty() ? *other->station.slots().front().task : other->bound.front();
     const double one = predicted_seconds(state, *other, first);
-    const double busy = static_cast<double>(unfinished_of(state, *other)) * (one > 0 ? one : 1e-9);
+    const double busy = static_cast<double>(other->backlog()) * (one > 0 ? one : 1e-9);
     if (busy > longest && has_task_for(state, thief, *other)) victim = other, longest = busy;
   }
   return victim;

@@ -271,13 +271,5 @@ TEST_F(Offering, CanBeSwitchedOffWithStealing) {
   EXPECT_EQ(home_after_next(), a_.id);
 }
 
-TEST_F(Stealing, TheVictimHasTheLongestChains) {
-  push_to(a_, 2);
-  push_to(b_, 1);
-  for (int i = 0; i < 5; i++) submit({updates(50)});
-  state.chains.set_home(tile(50), b_.id);
-  EXPECT_EQ(find_victim(state, thief_), &b_);
-}
-
 }  // namespace
 }  // namespace tessera::scheduler
