@@ -43,7 +43,13 @@ Faster faster_workers(const State& state, const Worker& worker, double own, cons
   return faster;
 }
 
-/// The number of tasks that faster workers will run before a task, at most `most`.
+/// Whether nothing but the chain of a task depends on it, and the rest of the chain becomes ready one after another.
+bool is_independent(const State& state, const Task& task) {
+  return task.output != nullptr && !has_readers(state, task) && !reads_results(state, task);
+}
+
+/// The number of tasks that faster workers will run before a task, at most `most`. Before an independent task, they
+/// may run all others, because no other task waits for it.
 /// @param whole_chains  whether a ready task counts with all tasks of its chain, rather than alone
 std::size_t count_before(const State& state, const Faster& faster, const Task& task, std::size_t most,
                          bool whole_chains) {
@@ -53,10 +59,11 @@ std::size_t count_before(const State& state, const Faster& faster, const Task& t
   std::size_t count = 0;
   for (const auto* worker : faster.workers)
     for (const auto& popped : worker->popped) count += tasks_of(*popped.task);
+  const bool any_order = whole_chains && is_independent(state, task);
   const auto add = [&](const auto& tasks, auto task_in) {
     for (const auto& entry : tasks) {
-      if (count >= most || !RunsBefore{}(task_in(entry), task)) return;
-      count += tasks_of(task_in(entry));
+      if (count >= most || (!any_order && !RunsBefore{}(task_in(entry), task))) return;
+      if (task_in(entry).id != task.id) count += tasks_of(task_in(entry));
     }
   };
   const auto queued = [](const TaskPtr& entry) -> const Task& { return *entry; };
@@ -71,19 +78,49 @@ std::size_t count_before(const State& state, const Faster& faster, const Task& t
   return std::min(count, most);
 }
 
-/// The number of unfinished tasks that slower workers would hold up if one of them took the task: the tasks of its
-/// chain, and of all chains of these workers. Some tasks are not held up: those that faster workers can still run in
-/// time, because the slower worker has been computing for a while and will soon end its task.
-std::size_t count_held(const State& state, const Faster& faster, const Worker& worker, double own, const Task& task) {
+/// The unfinished tasks in the chains of slower workers, which faster workers cannot run before these workers end their
+/// current tasks.
+struct SlowerChains {
+  struct Rest {
+    double seconds = 0;      ///< until the worker ends its task
+    double tasks = 0;        ///< that remain in its chains then, at most those that run before this worker would end
+    double independent = 0;  ///< the same, only in the chain of this task, if it is independent
+  };
+  std::vector<Rest> rests;  ///< in the order of time
+  double tasks = 0;
+};
+
+SlowerChains chains_of_slower(const State& state, const Faster& faster, const Worker& worker, double own,
+                              const Task& task) {
   const bool has_chain = task.output == nullptr || state.chains.home(task.output) == worker.id;
-  std::size_t count = has_chain ? 0 : state.chains.length(task.output);
+  SlowerChains slower{.rests = {}, .tasks = has_chain ? 0 : static_cast<double>(state.chains.length(task.output))};
   for (const auto* other : state.members) {
     if ((faster.kinds & bit(other->kind)) != 0) continue;
-    const double running = other->runs() ? std::min(state.now - other->started, own) : 0;
-    const auto in_time = static_cast<std::size_t>(std::max(0.0, running) / faster.seconds);
-    count += std::max(state.chains.unfinished(other->id), in_time) - in_time;
+    const auto unfinished = static_cast<double>(state.chains.unfinished(other->id));
+    slower.tasks += unfinished;
+    if (!other->runs()) continue;
+    const double running = std::clamp(state.now - other->started, 0.0, own), in_time = running / faster.seconds;
+    SlowerChains::Rest rest{own - running, std::min(std::max(unfinished - 1, 0.0), in_time), 0};
+    for (const auto& popped : other->popped)
+      if (is_independent(state, *popped.task))
+        rest.independent += std::min(static_cast<double>(state.chains.length(popped.task->output) - 1), in_time);
+    slower.rests.push_back(rest);
   }
-  return count;
+  std::ranges::sort(slower.rests, {}, &SlowerChains::Rest::seconds);
+  return slower;
+}
+
+/// Whether faster workers run out of tasks before a time.
+/// @param tasks   that they can run now
+/// @param member  which tasks of the slower workers' chains they can run later
+bool run_out(const Faster& faster, const SlowerChains& slower, double tasks, double SlowerChains::Rest::*member,
+             double seconds) {
+  for (const auto& rest : slower.rests) {
+    if (rest.seconds >= seconds) break;
+    if (tasks < (rest.seconds - faster.seconds) * faster.rate) return true;
+    tasks += rest.*member;
+  }
+  return tasks < (seconds - faster.seconds) * faster.rate;
 }
 
 /// The factor by which a core must assume to take longer than predicted. If it ends late, all faster workers wait, but
@@ -124,14 +161,20 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   const auto cores = static_cast<double>(state.kinds[cpu_kind].size());
   const double factor = is_core ? caution(cores / own / faster.rate) : 1;
   const double enough = (factor * own - faster.seconds) * faster.rate;
-  const auto held = count_held(state, faster, worker, own, task);
-  if (static_cast<double>(state.order.size()) < enough + static_cast<double>(held)) return true;
+  const auto slower = chains_of_slower(state, faster, worker, own, task);
+  if (run_out(faster, slower, static_cast<double>(state.order.size()) - slower.tasks, &SlowerChains::Rest::tasks,
+              factor * own))
+    return true;
   // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready. Without
   // readers, chains supply the next tasks.
   const bool readers = has_readers(state, task);
   const double most = readers ? 1024 : 64;  // idle workers ask often, so counting must stay cheap
   const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, most)));
-  return count_before(state, faster, task, counted, is_core && !readers) < counted;
+  const bool whole_chains = is_core && !readers;
+  const auto before = count_before(state, faster, task, counted, whole_chains);
+  if (!whole_chains) return before < counted;
+  return before < counted &&
+         run_out(faster, slower, static_cast<double>(before), &SlowerChains::Rest::independent, factor * own);
 }
 
 void decline(State& state, Worker& worker, const Task& task) {

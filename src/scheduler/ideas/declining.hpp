@@ -7,9 +7,9 @@
 namespace tessera::scheduler {
 
 /// Whether a worker should leave a task to workers that are at least three times as fast, and 0.5 ms faster. It should
-/// if they would finish the task earlier, even after all ready tasks that precede it, or after all submitted tasks that
-/// do not wait for slower workers. While the duration on a core is unknown, one core measures it, and the other cores
-/// leave such tasks to GPUs.
+/// if they would finish the task earlier, even after all ready tasks that precede it, or after all submitted tasks,
+/// where those that wait for slower workers count from when these end their tasks. While the duration on a core is
+/// unknown, one core measures it, and the other cores leave such tasks to GPUs.
 bool leave_to_faster(const State& state, const Worker& worker, const Task& task);
 
 /// Moves tasks that a worker should leave to faster workers from the front of its queue to the shared queues. Records

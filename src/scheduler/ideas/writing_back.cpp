@@ -53,12 +53,20 @@ bool has_readers(const State& state, const Task& task) {
   return result != nullptr && result->has_readers();
 }
 
+bool reads_results(const State& state, const Task& task) {
+  return std::ranges::any_of(task.tiles, [&](const TileUse& use) {
+    const auto* const tile = use.tile != task.output ? state.results.tiles.find(use.tile) : nullptr;
+    return tile != nullptr && tile->is_result;
+  });
+}
+
 void note_uses(State& state, const std::vector<TileUse>& tiles) {
   for (const auto& use : tiles) {
     auto& result = state.results.tiles[use.tile];
     result.unfinished++;
     if (!use.writes) continue;
     result.writers++;
+    result.is_result = true;
     set_waiting(state.results, result, 0);
   }
 }

@@ -24,6 +24,7 @@ struct Result {
   std::size_t writers = 0;     ///< number of these tasks that write it
   unsigned node = host_node;   ///< the memory of the GPU that wrote it last; the host: nothing is left to write back
   std::size_t waiting = 0;     ///< its bytes, if it is complete and waiting
+  bool is_result = false;      ///< whether one of the tasks that have used it since it was unused writes it
 
   /// Whether unfinished tasks read the tile and do not write it.
   bool has_readers() const { return unfinished > writers; }
@@ -37,6 +38,9 @@ struct Results {
 
 /// Whether other unfinished tasks read the result of a task.
 bool has_readers(const State& state, const Task& task);
+
+/// Whether a task reads the result of another task, apart from those of its own chain.
+bool reads_results(const State& state, const Task& task);
 
 /// Records the uses of tiles by a submitted task.
 void note_uses(State& state, const std::vector<TileUse>& tiles);

@@ -164,6 +164,55 @@ TEST_F(Declining, ReadersAreKnownWithoutWritingBack) {
   EXPECT_EQ(state.results.tiles.find(tile(2)), nullptr);
 }
 
+/// Whole products: tiles 1 to 99 are results that nothing reads.
+class DecliningInProducts : public Declining {
+ protected:
+  DecliningInProducts() { backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}}; }
+  void push_chains(int count) {
+    for (int i = 0; i < count; i++) push({updates(++outputs_)}, -1);
+  }
+  /// Another core starts a task at time 1, and its chain has 30 more tasks.
+  void start_chain(int id) {
+    auto& core = add_cpu(id);
+    backend.seconds[id] = 10.0;
+    task_starts(state, pop(core, {updates(++outputs_)}), id, 1);
+    for (int i = 0; i < 30; i++) submit({updates(outputs_)});
+  }
+  bool leaves_chain() { return leave_to_faster(state, cpu_, *submit({updates(++outputs_)})); }
+  std::uintptr_t outputs_ = 0;
+};
+
+TEST_F(DecliningInProducts, ReadyTasksCountInAnyOrder) {
+  push_chains(30);  // in 1.55 times 10 s, the GPUs finish 30
+  const auto task = submit({updates(100)}), reader_of_results = submit({reads(1), updates(101)});
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *reader_of_results));
+  EXPECT_FALSE(leave_to_faster(state, cpu_, *task));
+  submit({reads(100)});
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
+}
+
+// In 1.37 times 10 s, the GPUs finish 26 tasks. The other core ends in 1 s; 9 tasks of its chain fit into the rest.
+TEST_F(DecliningInProducts, ChainsOfCoresThatEndSoonCount) {
+  start_chain(3);
+  push_chains(16);
+  state.now = 10;
+  EXPECT_TRUE(leaves_chain());
+  push_chains(1);
+  EXPECT_FALSE(leaves_chain());
+  state.now = 8;
+  EXPECT_TRUE(leaves_chain());
+}
+
+// Before the other cores end in 5 s, the GPUs finish 8 tasks.
+TEST_F(DecliningInProducts, ACoreTakesNothingThatFasterWorkersNeedBeforeOtherCoresEnd) {
+  for (const int id : {3, 4, 5, 6, 7}) start_chain(id);
+  push_chains(7);
+  state.now = 6;
+  EXPECT_TRUE(leaves_chain());
+  push_chains(1);
+  EXPECT_FALSE(leaves_chain());
+}
+
 TEST_F(Declining, OneCoreMeasuresUnknownDurations) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
   auto& other_cpu = add_cpu(3);
