@@ -296,10 +296,10 @@ class LastChains : public Choosing {
   std::uintptr_t others_ = 100;
 };
 
-TEST_F(LastChains, TakeHalfOfTheTimeThatIsLeft) {
+TEST_F(LastChains, TakeASixthOfTheTimeThatIsLeft) {
   const auto task = submit({updates(3)});
-  for (int i = 0; i < 8; i++) submit({overwrites(++others_)});
-  EXPECT_TRUE(is_last_chain(state, *task, rate_of_all(state, gpu_, *task)));  // 12 tasks on two GPUs, and a chain of 3
+  for (int i = 0; i < 32; i++) submit({overwrites(++others_)});
+  EXPECT_TRUE(is_last_chain(state, *task, rate_of_all(state, gpu_, *task)));  // 36 tasks on two GPUs, and a chain of 3
   submit({overwrites(++others_)});
   EXPECT_FALSE(is_last_chain(state, *task, rate_of_all(state, gpu_, *task)));
 }
