@@ -30,8 +30,8 @@ double DurationModel::seconds(const Task& task, int model, int worker) const {
   const auto implementation = task.restricted ? backend_.implementation(task.id, worker) : std::optional(0U);
   if (!implementation) return 0;
   const auto known = measured_.find({task.codelet, *implementation, model, size_class(task)});
-  return known != measured_.end() && known->second.count > 0 ? known->second.median
-                                                             : backend_.modelled_seconds(task.id, worker);
+  if (known != measured_.end() && known->second.count > 0) return known->second.median;
+  return models_ ? backend_.modelled_seconds(task.id, worker) : 0;
 }
 
 bool DurationModel::are_alike(const Task& a, const Task& b) {

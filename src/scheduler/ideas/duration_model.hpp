@@ -15,7 +15,8 @@ namespace tessera::scheduler {
 /// model is used, if there is one.
 class DurationModel {
  public:
-  explicit DurationModel(const Backend& backend) : backend_(backend) {}
+  /// @param models  whether to use the tasks' own performance models
+  DurationModel(const Backend& backend, bool models) : backend_(backend), models_(models) {}
 
   /// Adds a measurement.
   /// @returns  whether the duration of such tasks was unknown before
@@ -38,6 +39,7 @@ class DurationModel {
     double median = 0;
   };
   const Backend& backend_;
+  bool models_;
   std::map<Key, Recent> measured_;
 };
 

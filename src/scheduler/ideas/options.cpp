@@ -32,6 +32,7 @@ constexpr Option known[] = {{"slots", &Options::slots, 1, 1024},
                             {"wait", &Options::wait},
                             {"steal", &Options::steal},
                             {"decline", &Options::decline},
+                            {"models", &Options::models},
                             {"write-back", &Options::write_back}};
 
 [[noreturn]] void refuse(std::string_view word, const std::string& why) {

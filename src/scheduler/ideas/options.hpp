@@ -23,6 +23,7 @@ struct Options {
   bool wait = true;        ///< if a tile is on its way to a peer, wait and copy it from the peer
   bool steal = true;       ///< workers without tasks take some from others
   bool decline = true;     ///< workers leave tasks to faster workers
+  bool models = true;      ///< predict durations by the program's performance models until they have been measured
   bool write_back = true;  ///< write a result back as soon as its last task has ended
 };
 

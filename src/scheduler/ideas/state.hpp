@@ -46,7 +46,7 @@ struct State {
   Chains chains;
   Results results;
   AbandonedTiles abandoned;
-  DurationModel durations{backend};
+  DurationModel durations{backend, options.models};
   PointerMap<TaskId, unsigned long> order;  ///< position in the order of submission, for unfinished tasks
   unsigned long submitted = 0;
   std::atomic<std::size_t> waiting = 0;  ///< tasks in all queues and stations; read without the lock

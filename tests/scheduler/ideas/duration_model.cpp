@@ -30,6 +30,14 @@ TEST_F(Durations, AreTheMedianOfTheLastMeasurements) {
   EXPECT_DOUBLE_EQ(seconds(1000, 1), 7);
 }
 
+TEST_F(Durations, AreThoseOfTheModelUntilTheyAreMeasured) {
+  backend.seconds = {{3, 5.0}};
+  EXPECT_DOUBLE_EQ(seconds(1000, 1), 5);
+  EXPECT_EQ(DurationModel(backend, false).seconds(*submit({reads(1)}), 1, 3), 0);
+  for (int i = 0; i < 2; i++) measure(1000, 1, 2);
+  EXPECT_DOUBLE_EQ(seconds(1000, 1), 2);
+}
+
 TEST_F(Durations, AreKnownByImplementation) {
   const auto restricted = [&] { return submit({reads(1)}, 0, true); };
   add_gpu(1);
