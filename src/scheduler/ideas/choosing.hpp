@@ -11,7 +11,8 @@ namespace tessera::scheduler {
 double rate_of_all(const State& state, const Worker& worker, const Task& task);
 
 /// Whether the chain of a task is one of the last, so that the longest chains should run first: alone, it takes at
-/// least a sixth of the time that all workers together need for the unfinished tasks.
+/// least a sixth of the time that all workers together need for the unfinished tasks. Only chains that are independent
+/// (see `is_independent`) count, whose home the program has not suggested.
 /// @param rate  see `rate_of_all`
 bool is_last_chain(const State& state, const Task& task, double rate);
 

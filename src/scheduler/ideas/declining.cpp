@@ -43,11 +43,6 @@ Faster faster_workers(const State& state, const Worker& worker, double own, cons
   return faster;
 }
 
-/// Whether nothing but the chain of a task depends on it, and the rest of the chain becomes ready one after another.
-bool is_independent(const State& state, const Task& task) {
-  return task.output != nullptr && !has_readers(state, task) && !reads_results(state, task);
-}
-
 /// The number of tasks that faster workers will run before a task, at most `most`. Before an independent task, they
 /// may run all others, because no other task waits for it.
 /// @param whole_chains  whether a ready task counts with all tasks of its chain, rather than alone

@@ -53,11 +53,12 @@ bool has_readers(const State& state, const Task& task) {
   return result != nullptr && result->has_readers();
 }
 
-bool reads_results(const State& state, const Task& task) {
-  return std::ranges::any_of(task.tiles, [&](const TileUse& use) {
+bool is_independent(const State& state, const Task& task) {
+  const auto is_result_of_others = [&](const TileUse& use) {
     const auto* const tile = use.tile != task.output ? state.results.tiles.find(use.tile) : nullptr;
     return tile != nullptr && tile->is_result;
-  });
+  };
+  return task.output != nullptr && !has_readers(state, task) && std::ranges::none_of(task.tiles, is_result_of_others);
 }
 
 void note_uses(State& state, const std::vector<TileUse>& tiles) {

@@ -39,8 +39,9 @@ struct Results {
 /// Whether other unfinished tasks read the result of a task.
 bool has_readers(const State& state, const Task& task);
 
-/// Whether a task reads the result of another task, apart from those of its own chain.
-bool reads_results(const State& state, const Task& task);
+/// Whether a task reads no results except its own, which no other task reads. Then its chain probably waits for
+/// nothing, and nothing waits for its chain, as in a product.
+bool is_independent(const State& state, const Task& task);
 
 /// Records the uses of tiles by a submitted task.
 void note_uses(State& state, const std::vector<TileUse>& tiles);

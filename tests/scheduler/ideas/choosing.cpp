@@ -310,6 +310,12 @@ TEST_F(LastChains, AreNotThoseWhoseResultsAreRead) {
   EXPECT_FALSE(is_last_chain(state, *task, rate_of_all(state, gpu_, *task)));
 }
 
+TEST_F(LastChains, AreNotThoseThatReadResults) {
+  submit({overwrites(4)});
+  const auto task = submit({updates(3), reads(4)});
+  EXPECT_FALSE(is_last_chain(state, *task, rate_of_all(state, gpu_, *task)));
+}
+
 TEST_F(LastChains, RunTheLongestFirst) {
   const auto shortest = reserve(gpu_, {updates(1)}), middle = reserve(gpu_, {updates(2)}),
              longest = reserve(gpu_, {updates(3)});
