@@ -40,9 +40,12 @@ struct GridAccess;
 /// also be held back, as in Hérault et al. (2019): the inputs of chunk i are sent when all processes have computed
 /// chunk i - `look_ahead` - 1, so a process never holds copies for more than `look_ahead` + 1 chunks. Sizes are in
 /// tiles; 0: chosen from the memory of GPUs and processes.
+///
+/// `holds_back` also applies to the triangular matrices and factors of solves (`trsm`, `potrs`, `getrs`, `getrs_nopiv`
+/// and `gesv`), of which processes then hold copies for four steps.
 struct ProductControl {
-  /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, or if `chunk` or
-  /// `look_ahead` is set
+  /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, or, for `gemm`, if
+  /// `chunk` or `look_ahead` is set
   std::optional<bool> holds_back = {};
   Index block_rows = 0;         ///< rows of tiles of a block of C that each process has
   Index block_columns = 0;      ///< columns of tiles of such a block
@@ -80,7 +83,7 @@ class Grid {
   /// @throws RuntimeError as `tessera::wait`
   void wait() const;
 
-  /// Sets how `gemm` limits the inputs that are sent early, on all grids, from now on. Collective.
+  /// Sets how `gemm` and solves limit the inputs that are sent early, on all grids, from now on. Collective.
   /// @throws ArgumentError if a size is negative
   void control(const ProductControl& control) const;
   ProductControl control() const;  ///< the setting in use

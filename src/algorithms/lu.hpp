@@ -101,4 +101,25 @@ void getrs(PanelOps<Sink>& to, Op op, const tile::Stored& B) {
   }
 }
 
+/// The solve above over processes, with the panels held back: each panel is applied to all of B, and then discarded. It
+/// is sent once for each of the two triangles.
+/// @param inputs  counts 2 `to.pivoted()` steps
+template <typename Sink, typename Inputs>
+void getrs_held_back(PanelOps<Sink>& to, Inputs& inputs, Op op, const tile::Stored& B) {
+  const Index count = to.pivoted();
+  const bool transposed = op != Op::NoTrans;
+  const auto step = [&](Uplo uplo, Index k) {
+    to.add_inputs(inputs, uplo, k, B);
+    inputs.begin();
+    for (Index j = 0; j < B.nt(); j++) to.solve(uplo, op, k, B, j);
+    inputs.end();
+  };
+  if (!transposed)
+    for (Index j = 0; j < B.nt(); j++) to.exchange(B, j, 0, count);
+  for (Index k = 0; k < count; k++) step(transposed ? Uplo::Upper : Uplo::Lower, k);
+  for (Index k = count - 1; k >= 0; k--) step(transposed ? Uplo::Lower : Uplo::Upper, k);
+  if (transposed)
+    for (Index j = 0; j < B.nt(); j++) to.exchange_back(B, j);
+}
+
 }  // namespace tessera::algorithms

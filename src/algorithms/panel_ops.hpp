@@ -116,12 +116,12 @@ class PanelOps {
 
   /// Applies panel k to column j of B, as one step of a solve. The rows of B are cut into the same tiles as those of A.
   void solve(Uplo uplo, Op op, Index k, const tile::Stored& B, Index j) {
-    const bool upper = uplo == Uplo::Upper;
-    const Index begin = upper ? 0 : row_of(k), end = upper ? row_of(k) + 1 : A_.mt();
+    const auto [begin, end] = rows_of_triangle(uplo, k);
     std::vector<tile::Access> accesses;
     add_tiles(accesses, A_, k, begin, end, STARPU_R);
     add_tiles(accesses, B, j, begin, end, STARPU_RW);
-    const double rows = upper ? static_cast<double>(first(k)) + columns(k) / 2 : rows_from(k) - columns(k) / 2;
+    const double rows =
+        uplo == Uplo::Upper ? static_cast<double>(first(k)) + columns(k) / 2 : rows_from(k) - columns(k) / 2;
     const double flops = flops_.solve(rows, columns(k), static_cast<double>(B.tile_n(j)));
     sink_.step(k);
     sink_.submit(
@@ -129,6 +129,15 @@ class PanelOps {
         codelets::PanelSolveArgs{
             {flops, A_.type()}, static_cast<int>(first(k) - begin * A_.mb()), static_cast<int>(end - begin), uplo, op},
         owner(j));
+  }
+
+  /// Adds the tiles that `solve` reads of panel k to the inputs of a step.
+  template <typename Inputs>
+  void add_inputs(Inputs& inputs, Uplo uplo, Index k, const tile::Stored& B) const {
+    bool is_read = false;
+    for (Index j = 0; j < B.nt(); j++) is_read = is_read || inputs.is_mine(B.handle(0, j));
+    const auto [begin, end] = rows_of_triangle(uplo, k);
+    for (Index i = begin; i < end; i++) inputs.add(A_.handle(i, k), is_read);
   }
 
   /// Declares that no further task uses the factorized panel k, unless the process has it. Its rows may still be
@@ -185,6 +194,11 @@ class PanelOps {
   Index first(Index k) const { return k * pivots_.panel(); }  ///< row and column of the matrix at which panel k begins
   Index row_of(Index k) const { return A_.mt() == 1 ? 0 : first(k) / A_.mb(); }  ///< tile row of the diagonal block
   int first_in_tile(Index k) const { return static_cast<int>(first(k) - row_of(k) * A_.mb()); }
+  /// The tile rows [first, second) of panel k that contain its part of a triangle.
+  std::pair<Index, Index> rows_of_triangle(Uplo uplo, Index k) const {
+    if (uplo == Uplo::Upper) return {0, row_of(k) + 1};
+    return {row_of(k), A_.mt()};
+  }
   int tiles_from(Index row) const { return static_cast<int>(A_.mt() - row); }
   int owner(Index j) const { return owned_ ? static_cast<int>(j / processes_ % gpus_) : -1; }
 

@@ -14,6 +14,7 @@
 #include "conformable.hpp"
 #include "exchange_rows.hpp"
 #include "factor_solves.hpp"
+#include "held_back.hpp"
 #include "info.hpp"
 #include "lapack_on_pointers.hpp"
 #include "lu_panels.hpp"
@@ -23,6 +24,7 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "sinks/loader.hpp"
+#include "sinks/step_inputs.hpp"
 #include "sinks/submit.hpp"
 
 namespace tessera {
@@ -106,7 +108,12 @@ void submit_solve(Op op, const Matrix<T>& A, const PivotTiles& pivots, const Mat
   const auto& session = MatrixAccess::session(B);
   sinks::Submitter submitter(session, B);
   algorithms::PanelOps<sinks::Submitter> to(session.machine(), submitter, panels_of(A).grid.size(), A, pivots);
-  algorithms::getrs(to, op, B);
+  const auto& share = MatrixAccess::grid(B).share();
+  const double bytes = sizeof(T) * static_cast<double>(A.m()) * static_cast<double>(A.n());
+  if (!share.is_distributed() || !holds_back(share, bytes * (1 - 1. / share.q), A, B))
+    return algorithms::getrs(to, op, B);
+  sinks::StepInputs inputs(submitter, 2 * to.pivoted());
+  algorithms::getrs_held_back(to, inputs, op, B);
 }
 
 Pivoted pivoted(Submitted submitted) {

@@ -9,23 +9,40 @@
 #include "algorithms/triangular_panels.hpp"
 #include "compute.hpp"
 #include "conformable.hpp"
+#include "held_back.hpp"
 #include "operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "sinks/step_inputs.hpp"
 
 namespace tessera::detail {
 
 namespace {
 
 /// Submits the tasks of trmm or trsm.
-/// @param B  overwritten by `sweep`
+/// @param B          overwritten by `sweep`
+/// @param held_back  number of processes that own the rows of the sweep in turn, if A is held back; otherwise 0
 void unroll_triangular(const Session& session, const algorithms::Plan& plan, bool inverse,
-                       const algorithms::Sweep& sweep, const Number& alpha, const tile::Stored& B) {
+                       const algorithms::Sweep& sweep, const Number& alpha, const tile::Stored& B,
+                       Index held_back = 0) {
   sinks::Submitter submitter(session, B, plan.gpus);
   algorithms::submit(submitter, [&](auto& to) {
-    if (inverse) algorithms::trsm(to, sweep, alpha);
+    if (held_back > 0) {
+      sinks::StepInputs inputs(submitter, algorithms::steps_held_back(sweep, held_back));
+      algorithms::trsm_held_back(to, inputs, sweep, held_back, alpha);
+    } else if (inverse) algorithms::trsm(to, sweep, alpha);
     else algorithms::trmm(to, sweep, alpha);
   });
+}
+
+/// The number of processes that own the rows of a solve in turn, if A is held back; otherwise 0.
+template <Scalar T>
+Index held_back(bool inverse, Side side, const Matrix<T>& A, const Matrix<T>& B) {
+  const auto& share = MatrixAccess::grid(B).share();
+  if (!inverse || !share.is_distributed()) return 0;
+  const int processes = side == Side::Left ? share.p : share.q, others = side == Side::Left ? share.q : share.p;
+  const double triangle = sizeof(T) * static_cast<double>(A.m()) * static_cast<double>(A.n()) / 2;
+  return holds_back(share, triangle / processes * (1 - 1. / others), A, B) ? processes : 0;
 }
 
 /// Registers the output of a call on pointers. Its last columns (Left) or rows (Right) may be assigned to CPU cores.
@@ -77,7 +94,8 @@ void submit_triangular(const TileCall<T>& call) {
       plan::plan_columns(session.machine(), {X.mb(), X.nb(), A.mb()}, side == Side::Left ? X.nt() : X.mt());
   const algorithms::Sweep sweep(session, plan, side, opposite_if(is_transposed(A), call.uplo), factor.op(), call.diag,
                                 factor.tiles, X);
-  unroll_triangular(session, plan, call.routine == blas::Routine::trsm, sweep, alpha, X);
+  const bool inverse = call.routine == blas::Routine::trsm;
+  unroll_triangular(session, plan, inverse, sweep, alpha, X, held_back(inverse, side, A, X));
 }
 
 template <Scalar T>

@@ -126,6 +126,10 @@ double even_inputs(double memory, double gpus, const ProcessModel& processes, co
 
 }  // namespace
 
+double memory_for_copies(const ProcessModel& processes, double matrices) {
+  return most_for_copies * std::max(0.0, limit(processes.host_memory) - matrices);
+}
+
 ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledProduct& product,
                                     const WantedBlocks& wanted) {
   const Index gpus = std::max(processes.gpus, 1);
@@ -155,7 +159,7 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
   const double matrices = (bytes(product.mt * product.kt, product.a) + bytes(product.kt * product.nt, product.b) +
                            bytes(product.mt * product.nt, product.c)) /
                           (processes.p * processes.q);
-  const double for_copies = most_for_copies * std::max(0.0, limit(processes.host_memory) - matrices);
+  const double for_copies = memory_for_copies(processes, matrices);
   // Bytes of a term that come from other processes, for this number of rows and columns of tiles of C.
   const auto copies = [&](double of_rows, double of_columns) {
     return of_rows * (1 - 1.0 / processes.q) * product.a + of_columns * (1 - 1.0 / processes.p) * product.b;

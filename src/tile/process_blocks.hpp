@@ -49,6 +49,10 @@ struct ProcessBlocks {
   bool b_returns() const noexcept { return holds_back && chunks > ahead + 1; }
 };
 
+/// The memory of a process for copies of other processes' tiles [bytes]: half of what the matrices leave free.
+/// @param matrices  bytes of the process's parts of the matrices
+double memory_for_copies(const ProcessModel& processes, double matrices);
+
 /// The paper's choice. C fills at most three quarters of each GPU: all of C if it fits, otherwise a block with b = c.
 /// The chunk fills the rest. Copies of other processes' tiles take at most half of the host memory that the matrices
 /// leave free. If copies of all inputs fit there, none are held back: no tile is then sent twice, and all processes

@@ -21,18 +21,6 @@ constexpr ProductControl some_controls[] = {
     {.holds_back = false, .block_rows = 1, .block_columns = 2, .chunk = 2, .look_ahead = 1},
 };
 
-/// Sets the control for a test, and restores the default at its end.
-class Controlled {
- public:
-  Controlled(const Grid& grid, const ProductControl& control) : grid_(grid) { grid.control(control); }
-  ~Controlled() { grid_.control({}); }
-  Controlled(const Controlled&) = delete;
-  Controlled& operator=(const Controlled&) = delete;
-
- private:
-  Grid grid_;
-};
-
 /// Tiles that all processes have sent.
 class TilesSent {
  public:

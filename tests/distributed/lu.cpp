@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // LU with partial pivoting over processes, compared with a single process.
-#include <starpu.h>
+#include <array>
+#include <random>
 
 #include <tessera/blas.hpp>
 #include <tessera/error.hpp>
@@ -139,15 +140,67 @@ TEST(DistributedLuMemory, HoldsFewPanelsOfOtherProcesses) {
   constexpr Index rows = 512, width = 8;
   const Index held = 4 + g.q();  // of 64 panels; those before the process's own next panel may be early
   const auto A = distributed(g, matrix<double>(rows, rows), {rows, width});
-  const auto in_use = [] { return static_cast<Index>(starpu_memory_get_used(STARPU_MAIN_RAM)); };
   const auto before = in_use();
-  auto most = before;
   const auto [pivots, info] = getrf(A);
-  do most = std::max(most, in_use());
-  while (starpu_task_nsubmitted() > 0);
+  const auto most = most_in_use();
   EXPECT_EQ(info.wait(), 0);
   constexpr Index pivot_tiles = 64 * 1024;
   EXPECT_LE(most - before, held * rows * width * Index{sizeof(double)} + pivot_tiles);
+}
+
+TEST(DistributedLuMemory, SolvesWithFewPanelsOfOtherProcesses) {
+  if (grid_rows * grid_columns == 1) GTEST_SKIP() << "there are no other processes";
+  const Grid g(1, grid_rows * grid_columns);
+  const Controlled held_back(g, {.holds_back = true});
+  constexpr Index rows = 512, width = 8, held = 4 + 1;  // of 64 panels; the memory of one is not free at once
+  const auto a = matrix<double>(rows, rows);
+  auto factors = a;
+  std::vector<std::int64_t> ipiv(rows);
+  getrf(rows, rows, factors.data.data(), rows, ipiv.data());
+  for (const auto& [height, op] :
+       {std::pair{rows, Op::NoTrans}, {Index{64}, Op::NoTrans}, {Index{64}, Op::ConjTrans}}) {
+    SCOPED_TRACE(testing::Message() << "tiles of " << height << " rows, " << static_cast<char>(op));
+    Whole<double> b(rows, 40, 2);
+    const auto A = distributed(g, a, {height, width}), B = distributed(g, b, {height, 10});
+    const auto [pivots, info] = getrf(A);
+    EXPECT_EQ(info.wait(), 0);
+    g.wait();
+    const auto before = in_use();
+    getrs(op, A, pivots, B);
+    const auto most = most_in_use();
+    EXPECT_LE(most - before, held * rows * width * Index{sizeof(double)});
+    getrs(op, rows, b.n, factors.data.data(), rows, ipiv.data(), b.data.data(), rows);
+    expect_near(B, b, rows);
+  }
+}
+
+// Also beyond the limits of tiles: blocks of one element, ragged ends, and more processes than blocks.
+TYPED_TEST(DistributedLu, SolvesWhatIsHeldBackInRandomShapes) {
+  using T = TypeParam;
+  std::mt19937 random(59);
+  const auto one_of = [&](const auto& all) { return all[random() % std::size(all)]; };
+  const Grid in_a_row(1, grid_rows * grid_columns);
+  for (int round = 0; round < 6; round++) {
+    const Index order = 1 + random() % 70, columns = 1 + random() % 40, block = one_of(std::array<Index, 3>{1, 16, 64});
+    const Op op = one_of(std::array{Op::NoTrans, Op::Trans, Op::ConjTrans});
+    const Grid& g = random() % 2 == 0 ? in_a_row : this->grid_;
+    SCOPED_TRACE(testing::Message() << order << "x" << columns << " in blocks of " << block << " on " << g.p() << "x"
+                                    << g.q() << " processes, " << static_cast<char>(op));
+    const Controlled held_back(g, {.holds_back = true});
+    auto a = matrix<T>(order, order);
+    Whole<T> b(order, columns, 2), c(order, columns, 3);
+    const auto A = distributed(g, a, {block, block}), B = distributed(g, b, {block, block}),
+               C = distributed(g, c, {block, block});
+    const auto [pivots, info] = gesv(A, B);
+    getrs(op, A, pivots, C);
+    std::vector<std::int64_t> ipiv(static_cast<std::size_t>(order));
+    EXPECT_EQ(getrf(order, order, a.data.data(), order, ipiv.data()), 0);
+    getrs(Op::NoTrans, order, columns, a.data.data(), order, ipiv.data(), b.data.data(), order);
+    getrs(op, order, columns, a.data.data(), order, ipiv.data(), c.data.data(), order);
+    expect_near(B, b, order);
+    expect_near(C, c, order);
+    EXPECT_EQ(info.wait(), 0);
+  }
 }
 
 TEST(DistributedLuRefuses, WhatDoesNotFit) {

@@ -145,7 +145,33 @@ TYPED_TEST(DistributedRoutines, Triangular) {
         trsm(side, uplo, op, Diag::NonUnit, this->alpha_, A, B);
         trsm(side, uplo, op, Diag::NonUnit, m, n, this->alpha_, a.data.data(), order, b.data.data(), m);
         expect_near(B, b, 4 * order);
+        const Controlled held_back(this->grid_, {.holds_back = true});
+        trsm(side, uplo, op, Diag::NonUnit, this->alpha_, A, B);
+        trsm(side, uplo, op, Diag::NonUnit, this->alpha_, A, B.view(0, B.mt(), 0, B.nt()));  // while the first one runs
+        for (int solve = 0; solve < 2; solve++)
+          trsm(side, uplo, op, Diag::NonUnit, m, n, this->alpha_, a.data.data(), order, b.data.data(), m);
+        expect_near(B, b, 8 * order);
       }
+}
+
+TEST(DistributedSolveMemory, HoldsFewRowsOfOtherProcesses) {
+  const auto g = grid();
+  if (g.p() * g.q() == 1) GTEST_SKIP() << "there are no other processes";
+  const Controlled held_back(g, {.holds_back = true});
+  constexpr Index order = 512, width = 16, columns = 32;
+  const auto a = Whole<double>(order, order, 1).dominant();
+  Whole<double> b(order, columns, 2);
+  const auto A = distributed(g, a, {width, width}), B = distributed(g, b, {width, width});
+  g.wait();
+  const auto before = in_use();
+  trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, 1., A, B);
+  const auto most = most_in_use();
+  // Copies of A for five of the 32 rows; those of X for all rows.
+  const Index of_a = g.q() > 1 ? 5 * width * order : 0, of_x = g.p() > 1 ? order * columns / g.q() : 0;
+  EXPECT_LE(most - before, (of_a + of_x) * Index{sizeof(double)});
+  trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, order, columns, 1., a.data.data(), order, b.data.data(),
+       order);
+  expect_near(B, b, order);
 }
 
 TYPED_TEST(DistributedRoutines, Cholesky) {

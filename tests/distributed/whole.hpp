@@ -2,13 +2,16 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <limits>
 #include <random>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <starpu.h>
 
 #include <tessera/distributed.hpp>
 
@@ -17,6 +20,28 @@ namespace tessera::test {
 /// The grid for which the test program was started.
 inline int grid_rows = 1, grid_columns = 1;
 inline Grid grid() { return {grid_rows, grid_columns}; }
+
+/// Sets the limits of communication for a test, and restores the default at its end.
+class Controlled {
+ public:
+  Controlled(const Grid& grid, const ProductControl& control) : grid_(grid) { grid.control(control); }
+  ~Controlled() { grid_.control({}); }
+  Controlled(const Controlled&) = delete;
+  Controlled& operator=(const Controlled&) = delete;
+
+ private:
+  Grid grid_;
+};
+
+/// The bytes of host memory that StarPU has allocated, beside the program's own.
+inline Index in_use() { return static_cast<Index>(starpu_memory_get_used(STARPU_MAIN_RAM)); }
+/// The most that is allocated until no task is left.
+inline Index most_in_use() {
+  Index most = in_use();
+  for (; starpu_task_nsubmitted() > 0; std::this_thread::sleep_for(std::chrono::microseconds(100)))
+    most = std::max(most, in_use());
+  return most;
+}
 
 /// A matrix of which every process stores all elements.
 template <Scalar T>

@@ -58,15 +58,16 @@ std::optional<Options> parse_options(int argc, char** argv) {
                "compute only on NUMA nodes other than the first, so tiles are copied as they would be to a GPU; "
                "needs STARPU_USE_NUMA=1");
   const auto general = app.option_defaults()->get_group();  // "Options", or "OPTIONS" since CLI11 2.5
-  app.option_defaults()->group("Limits of gemm");
+  app.option_defaults()->group("Limits of what travels");
   add_option(app, "--block", block, "BxC",
-             "tiles in each process's part of a block of C, e.g. 4x4 (chosen to fit memory)");
-  add_option(app, "--chunk", blocks.chunk, "D", "terms of a chunk (chosen to fit memory)");
+             "gemm: tiles in each process's part of a block of C, e.g. 4x4 (chosen to fit memory)");
+  add_option(app, "--chunk", blocks.chunk, "D", "gemm: terms of a chunk (chosen to fit memory)");
   add_option(app, "--look-ahead", blocks.ahead, "L",
-             "chunks by which inputs may be sent ahead (1 if C is one block, otherwise 2)");
-  app.add_flag("--send-early", early, "send inputs as soon as they are ready, even if there is little memory");
-  app.add_flag("--hold-back", late, "hold inputs back even if all fit into the memory");
-  app.add_flag("--gpu-grid", gpu_grid, "GPUs of a process form a grid, instead of owning columns of C");
+             "gemm: chunks by which inputs may be sent ahead (1 if C is one block, otherwise 2)");
+  app.add_flag("--send-early", early,
+               "gemm and solves: send inputs as soon as they are ready, even if there is little memory");
+  app.add_flag("--hold-back", late, "gemm and solves: hold inputs back even if all fit into the memory");
+  app.add_flag("--gpu-grid", gpu_grid, "gemm: GPUs of a process form a grid, instead of owning columns of C");
   app.option_defaults()->group(general);
   add_option(app, "--unroll-as", options.unroll_as, "RANK",
              "measure only how long process RANK takes to submit a call on matrices of --size tiles in each direction; "

@@ -42,7 +42,10 @@ class ProblemOf final : public Problem {
  public:
   ProblemOf(const Routine& routine, const Grid& grid, Index n, Index tile, const detail::ProcessControl& control)
       : routine_(routine), grid_(grid), n_(n), tile_(tile) {
-    if (routine.name != "gemm") return;
+    if (routine.name != "gemm") {
+      grid.control({.holds_back = control.blocks.holds_back});
+      return;
+    }
     const auto& blocks = cut_.emplace(choose_cut(control.blocks)).blocks;
     grid.control({blocks.holds_back, blocks.rows, blocks.columns, blocks.chunk, blocks.ahead, control.by_columns});
   }
