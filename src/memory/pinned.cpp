@@ -53,7 +53,12 @@ bool overlaps(const Registry& registry, std::uintptr_t begin, std::size_t bytes)
 /// memory.
 void* map_pages(std::size_t bytes, const std::vector<int>& nodes) {
   constexpr std::size_t huge_page = std::size_t{2} << 20;
-  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+#ifdef STARPU_SIMGRID  // simulated matrices are not touched, and may be larger than the memory of this machine
+  constexpr int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+#else
+  constexpr int how = MAP_PRIVATE | MAP_ANONYMOUS;
+#endif
+  void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, how, -1, 0);
   if (data == MAP_FAILED) return data;
   if (bytes >= huge_page) madvise(data, bytes, MADV_HUGEPAGE);
   if (!nodes.empty()) detail::starpus_machine().spread(data, bytes, nodes);
