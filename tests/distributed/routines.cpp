@@ -147,9 +147,7 @@ TYPED_TEST(DistributedRoutines, Triangular) {
         expect_near(B, b, 4 * order);
         const Controlled held_back(this->grid_, {.holds_back = true});
         trsm(side, uplo, op, Diag::NonUnit, this->alpha_, A, B);
-        trsm(side, uplo, op, Diag::NonUnit, this->alpha_, A, B.view(0, B.mt(), 0, B.nt()));  // while the first one runs
-        for (int solve = 0; solve < 2; solve++)
-          trsm(side, uplo, op, Diag::NonUnit, m, n, this->alpha_, a.data.data(), order, b.data.data(), m);
+        trsm(side, uplo, op, Diag::NonUnit, m, n, this->alpha_, a.data.data(), order, b.data.data(), m);
         expect_near(B, b, 8 * order);
       }
 }
