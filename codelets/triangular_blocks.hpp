@@ -73,8 +73,8 @@ struct DiagonalBlocks {
 
 #ifdef TESSERA_WITH_CUDA
 
-/// Whether all elements are finite. Does not look at what is between columns: in a panel, these are other rows. Waits
-/// for the stream.
+/// Whether all elements are finite. Ignores the elements between the columns: in a panel, they belong to other rows.
+/// Waits for the stream.
 template <Scalar T>
 bool all_finite(const Tile<T>& A) {
   if (A.m == 0 || A.n == 0) return true;

@@ -44,8 +44,8 @@ struct PanelStep {
   Index j, s;
 };
 
-/// The steps, in the order of submission, of a call that combines each panel of the result with each panel of A in one
-/// task. The first `ahead` panels of each GPU advance together as A arrives; then panels follow one after another.
+/// The steps, in the order of submission, of a call with one task for each pair of a panel of the result and a panel of
+/// A. The first `ahead` panels of each GPU advance together as A arrives; then panels follow one after another.
 inline std::vector<PanelStep> panel_steps(Index panels, Index steps, Index ahead, Index gpus) {
   std::vector<PanelStep> order;
   order.reserve(static_cast<std::size_t>(panels * steps));

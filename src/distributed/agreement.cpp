@@ -49,8 +49,8 @@ Agreement::Agreement(MPI_Comm comm) : comm_(comm) {
 Agreement::~Agreement() {
   if (size_ == 1) return;
   begin_end();
-  // Process 0 keeps watching until all processes are here. Otherwise a process that still makes calls would wait
-  // forever.
+  // Process 0 keeps watching until all processes are here. Otherwise nobody would notice a process
+  // that still makes calls, and it would wait for the others forever.
   while (!all_are_here()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   ends_ = true;
   if (watcher_.joinable()) watcher_.join();

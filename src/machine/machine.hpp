@@ -15,8 +15,8 @@ struct Considered;
 
 namespace tessera::detail {
 
-/// Where the operands of a call are: the index of the GPU whose memory holds them all, or one of these constants. Host
-/// memory is pinned unless it is called pageable.
+/// Where the operands of a call are: the index of the GPU whose memory holds them all, or one of these constants.
+/// `in_host_memory` means pinned memory.
 inline constexpr int in_host_memory = -1, in_pageable_memory = -2, on_their_owners = -3;
 
 /// The resources on which the calls of a session compute, as a plain value. Filled in once, after StarPU has started.

@@ -111,8 +111,8 @@ class FirstGpu {
     if (!state_.busy) cache_.keep(what, curve);
     return curve;
   }
-  /// Does the same for all `timed_operations`, which are measured together. If they cannot be measured, the result has
-  /// those that the cache has, which may be from a version that timed fewer of them.
+  /// The curves of all `timed_operations`, which are measured together. If they cannot be measured, or another process
+  /// uses the GPU, the result has only those that the cache has, which may be from a version that timed fewer of them.
   template <typename Measure>
   std::map<std::string, CostCurve> operations(char type, Measure measure) const {
     const auto entry = [&](const std::string& operation) { return "tile " + operation + ' ' + type; };

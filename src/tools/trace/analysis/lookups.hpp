@@ -64,8 +64,8 @@ class Lookups {
   double submitted(const Task& task) const { return std::clamp(task.submitted, 0.0, start(task)); }
   /// When StarPU recorded the task as ready, but not after its start.
   double ready(const Task& task) const { return std::clamp(std::max(task.submitted, task.ready), 0.0, start(task)); }
-  /// When the task was submitted, all its dependencies had ended, and no other task had exclusive access to its tiles.
-  /// StarPU records the task as ready later.
+  /// The first time at which the task has been submitted, all its dependencies have ended, and no other task has
+  /// exclusive access to its tiles. StarPU records the task as ready later.
   double unblocked(const Task& task) const;
   /// The task that ended last among the dependencies and the tasks that excluded this one, or `none` if this task had
   /// not been submitted by then.
