@@ -7,10 +7,11 @@
 
 /// The factorization of a panel of any shape.
 ///
-/// A panel that is not tall is cut into halves: the left half is factorized, its reflections are applied to the right
-/// half, which is then factorized below them. This goes on until the parts are tall, and are factorized by products.
-/// LAPACK and cuSOLVER factorize one column after another, which reads a panel many times, and takes a few kernels for
-/// each column on a GPU (Elmroth and Gustavson, IBM J. Res. Dev. 44(4), 2000).
+/// A panel that is not tall is cut into halves: the left half is factorized, and its reflections are applied to the
+/// right half. Then the right half is factorized without its first rows, which belong to R. This goes on until the
+/// parts are tall, and are factorized by products (Elmroth and Gustavson, IBM J. Res. Dev. 44(4), 2000). LAPACK and
+/// cuSOLVER factorize one column after another, which reads a panel many times, and takes a few kernels for each column
+/// on a GPU.
 namespace tessera::codelets {
 
 /// The width of the parts into which a panel is cut; 0: the parts would have too few columns for products.

@@ -23,8 +23,9 @@ namespace {
 /// Loads OpenBLAS. The names are a BLAS routine that the drop-in does not define, and an internal function of OpenBLAS.
 void* load() { return detail::open_isolated(TESSERA_OPENBLAS, {"dswap_", "exec_blas"}); }
 
-/// OpenBLAS, loaded together with this library and until the process ends. Its threads are therefore started by the
-/// thread that loads Tessera, and not by a worker, whose binding to one core they would inherit.
+/// OpenBLAS, which is loaded together with this library and stays loaded until the process ends. Its threads are
+/// therefore started by the thread that loads Tessera, and not by a worker, whose binding to one core they would
+/// inherit.
 class Library {
  public:
   Library() : handle_(load()) {

@@ -108,8 +108,8 @@ void on_cpu(void* buffers[], void* args) {
   Kernel::run(OnHost{}, buffers, known);
 }
 
-/// The CUDA implementation. Without CUDA it is null, so that tasks run only on CPUs. Simulated GPUs never call it, but
-/// need a value that is not null.
+/// The CUDA implementation. Without CUDA it is null, so that only other workers run the tasks. Simulated GPUs never
+/// call it, but need a value that is not null.
 #ifdef TESSERA_WITH_CUDA
 template <typename Kernel>
 void on_gpu(void* buffers[], void* args) {

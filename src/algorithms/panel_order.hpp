@@ -13,11 +13,12 @@ namespace tessera::algorithms {
 /// All terms of the tiles of an mt×nt result with kt terms per tile, in the order of submission, for a call in panels.
 ///
 /// While A arrives, each GPU computes its first `ahead` panels simultaneously. If each of these panels needs its own
-/// tile of B, the panel begins when its share of A has arrived. In this way the GPU computes while the links carry A,
-/// and B does not delay A. Afterwards, tiles are completed one after another in growing squares, so each tile of A and
-/// B is combined with all earlier ones.
+/// tile of B, panel p of them begins when the fraction p / ahead of A has arrived. In this way the GPU computes while
+/// the links carry A, and B does not delay A. Afterwards, tiles are completed one after another in growing squares, so
+/// each tile of A and B is combined with all earlier ones.
 ///
-/// GPUs own columns of C, or rows if each GPU has several. Each GPU follows this order for the tiles that it owns.
+/// GPUs own tile columns of C, or tile rows if C is very tall (see `Panels::by_rows`). Each GPU follows this order for
+/// the tiles that it owns.
 ///
 /// All sums are deferred: C arrives while they are computed.
 inline std::vector<Step> panel_order(Index mt, Index nt, Index kt, const algorithms::Panels& panels,

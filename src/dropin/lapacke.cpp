@@ -69,8 +69,9 @@ Index without_lapacke(const LapackCall& call, int layout, Level level, const cha
   return info;
 }
 
-/// Handles a call of the program. Legal calls that compute something are dispatched. All others reach the host's
-/// LAPACKE unchanged. No frame on that path has objects to destroy.
+/// Handles a call of the program. Legal calls that compute something are dispatched, except those that LAPACKE would
+/// refuse because of a NaN. All others reach the host's LAPACKE unchanged. The program's xerbla may leave by longjmp,
+/// so no frame on that path has objects to destroy.
 /// @param forward  calls the host's function with the program's arguments
 template <typename Int, typename Forward>
 Int make(const LapackCall& call, int layout, Level level, KnownSymbol& known, const char* name, Forward forward) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures the rates of links while all other links are busy, and the devices too.
+// Measures the total rates of links that all copy at the same time, also while the devices compute.
 #include <array>
 #include <cstring>
 #include <deque>
