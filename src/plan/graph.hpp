@@ -51,6 +51,7 @@ struct Operation {
   double order = 0;        ///< see TaskWork
   PanelWork panel = {};    ///< of an operation on a panel
   int first = 0, end = 0;  ///< its further tiles, in Graph::further
+  int wanted_next = -1;    ///< a tile that its GPU fetches afterwards, if its link is idle; -1: none
 
   TaskWork work() const { return {flops, products, order, panel}; }
 };

@@ -32,7 +32,7 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
     (home == detail::in_host_memory ? host_[t] : at(static_cast<int>(t), home)) = 0;
   }
   requested_.assign(tiles, 0), first_waiter_.assign(tiles, -1);
-  shared_in_.assign(machine.shared.size(), 0), shared_out_ = shared_both_ = shared_in_;
+  shared_out_.assign(machine.shared.size(), 0), shared_both_ = shared_out_;
   pair_.assign(index(gpus_ * gpus_), 0);
   home_.assign(tiles, -1), writes_left_.assign(tiles, 0), writer_.assign(tiles, -1), reader_.assign(tiles, -1);
   pending_.assign(operations, 1), first_follower_.assign(operations, -1), complete_.assign(operations, never);
@@ -187,6 +187,10 @@ void Rehearsal::end(int gpu) {
     at(tile, gpu) = now_, host_[index(tile)] = never;
     if (--writes_left_[index(tile)] == 0) bring_home(tile, gpu);
   });
+  if (const int next = operation(number).wanted_next; next >= 0) {
+    request(next, gpu, static_cast<int>(graph_.operations.size()) + number);
+    if (next_copy(state) <= now_) serve_link(gpu);  // its followers request their tiles a little later
+  }
   release_followers(number);
   if (state.popped >= 0) begin(gpu);
 }

@@ -54,6 +54,8 @@ class Rehearsal {
   struct GpuState {
     double busy_until = 0, busy = 0;
     double in = 0, out = 0;                ///< when the link is free
+    double in_since = 0, in_bytes = 0;     ///< the start and the bytes of its last copy from the host
+    double queued = 0;                     ///< bytes of `requests`
     double copies_in = 0, copies_out = 0;  ///< seconds in which it copied
     double sent = 0, received = 0;         ///< when its links to other GPUs have passed all copies
     double thread_until = 0;               ///< when the thread that drives the GPU has begun the copies to the host
@@ -85,6 +87,7 @@ class Rehearsal {
   double after(double& clock, double bytes, double rate) const;
   double through_direct(int from, int to, double end, double bytes);
   double through_shared(int from, int to, double end, double bytes);
+  double incoming(int gpu) const;
   int sender_on_bus(int tile, int gpu) const;
   double through_staging(double end, double bytes);
   void copy_to_host(int tile, int gpu, double from);
@@ -179,7 +182,7 @@ class Rehearsal {
   std::vector<unsigned> requested_;  ///< GPUs to which a tile will be copied
   std::vector<int> first_waiter_;    ///< head of a list: GPUs waiting until a copy of this tile has started
   std::vector<Waiter> waiters_;
-  std::vector<double> shared_in_, shared_out_, shared_both_, pair_;
+  std::vector<double> shared_out_, shared_both_, pair_;
   double staging_ = 0;                                     ///< when the threads that stage copies are free
   std::vector<int> home_, writes_left_, writer_, reader_;  ///< per tile; writer and reader: the last ones
   std::vector<int> readers_left_;                          ///< per tile: unfinished operations that only read it

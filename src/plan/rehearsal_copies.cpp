@@ -40,10 +40,24 @@ double Rehearsal::through_shared(int from, int to, double end, double bytes) {
     const auto contains = [&link](int gpu) { return gpu != detail::in_host_memory && (link.gpus >> gpu & 1U) != 0; };
     const bool enters = contains(to);
     if (enters == contains(from)) continue;
-    end = std::max(end, after((enters ? shared_in_ : shared_out_)[i], bytes, enters ? link.in : link.out));
+    if (!enters) {
+      end = std::max(end, after(shared_out_[i], bytes, link.out));
+    } else {  // copies to several GPUs get equal parts of the link, so meanwhile each other GPU receives as many bytes
+      double all = bytes;
+      for (int other = 0; other < gpus_; other++)
+        if (other != to && contains(other)) all += std::min(bytes, incoming(other));
+      end = std::max(end, now_ + all / link.in);
+    }
     if (link.both > 0) end = std::max(end, after(shared_both_[i], bytes, link.both));
   }
   return end;
+}
+
+/// The bytes of all copies from the host that a GPU waits for.
+double Rehearsal::incoming(int gpu) const {
+  const auto& state = state_[index(gpu)];
+  const double left = state.in > now_ ? (state.in - now_) / (state.in - std::min(now_, state.in_since)) : 0;
+  return state.queued + left * state.in_bytes;
 }
 
 /// @return  the end of a direct copy, taking into account other copies of the same GPUs
@@ -157,6 +171,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
     const auto& link = machine_.peer(peer, gpu);
     const double start = std::max({now_ + handed, room, at(tile, peer), of(peer).out});
     forecast_.bytes_between += bytes;
+    state.in_since = now_, state.in_bytes = bytes;
     state.in = of(peer).out = through_shared(peer, gpu, start + link.latency + bytes / link.rate, bytes);
     state.copies_in += state.in - start, of(peer).copies_out += state.in - start;
     return arrives(tile, gpu, state.in);
@@ -165,6 +180,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
                start = std::max({begun, room, host_[index(tile)], device.half_duplex ? state.out : 0});
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
+  state.in_since = now_, state.in_bytes = bytes;
   state.in = through_staging(through_shared(detail::in_host_memory, gpu, alone, bytes), bytes);
   state.copies_in += state.in - start;
   if (device.half_duplex) state.out = state.in;
@@ -230,6 +246,7 @@ void Rehearsal::request(int tile, int gpu, int priority) {
 void Rehearsal::request_from_host(Request request, int gpu, double when) {
   auto& state = of(gpu);
   if (when > now_) return state.later.push_back({when, request});
+  state.queued += graph_.tiles[index(request.tile)].bytes;
   state.requests.push_back(request);
   std::ranges::push_heap(state.requests, std::greater<>(), &Request::priority);
 }
@@ -249,8 +266,7 @@ void Rehearsal::serve_link(int gpu) {
       i++;
       continue;
     }
-    state.requests.push_back(state.later[i].request);
-    std::ranges::push_heap(state.requests, std::greater<>(), &Request::priority);
+    request_from_host(state.later[i].request, gpu, now_);
     state.later[i] = state.later.back();
     state.later.pop_back();
   }
@@ -258,6 +274,7 @@ void Rehearsal::serve_link(int gpu) {
     const auto [priority, tile] = state.requests.front();
     std::ranges::pop_heap(state.requests, std::greater<>(), &Request::priority);
     state.requests.pop_back();
+    state.queued -= graph_.tiles[index(tile)].bytes;
     if (is_on(tile, gpu)) continue;
     if (host_[index(tile)] < never || sender_on_bus(tile, gpu) >= 0) return copy_from_host(tile, gpu);
     // The tile has been overwritten since the request.

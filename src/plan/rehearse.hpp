@@ -20,11 +20,12 @@ class Rehearse {
 
   template <typename Args>
   void submit(const starpu_codelet& codelet, std::span<const tile::Access> accesses, const Args& args, int owner,
-              starpu_data_handle_t /*wanted_next*/ = nullptr) {
+              starpu_data_handle_t wanted_next = nullptr) {
     if constexpr (requires { args.spreads; })
       if (args.blocked && !args.spreads)
         inspect(accesses[1].handle, owner, static_cast<double>(size_of(args.work.type)), is_panel<Args>);
     Operation operation{kind_of(name_of<Args>(codelet)), args.work.flops, owner, -1, false};
+    if (wanted_next != nullptr) operation.wanted_next = as_tile(wanted_next);
     operation.products = args.work.beside;
     operation.order = args.work.order;
     operation.panel = {args.work.rows, args.work.columns, args.work.moved};

@@ -6,16 +6,16 @@
 /// Constants that no session can measure before its first call, with the reason for each value.
 namespace tessera::plan {
 
-/// Overheads of StarPU and the policy at each stage of a call [s].
+/// Overheads of StarPU and the policy at each stage of a call [s]. The defaults are those of simulated time.
 struct RuntimeCosts {
-  double begin = 20e-6;   ///< from the call to its first copy: registers the operands and submits the first tasks
+  double begin = 8e-6;    ///< from the call to its first copy: registers the operands and submits the first tasks
   double submit = 0;      ///< per further task; a simulated clock does not advance in this time
   double push = 10e-6;    ///< from the end of a task or copy to the start of a task that waited for it; involves three
                           ///< threads
   double notice = 10e-6;  ///< until the driving thread of a GPU looks at its queues again
   double copy = 0;        ///< per driver call, for the driving thread of a GPU to start a copy
-  double finish = 15e-6;  ///< from the end of the last copy to the end of the call
-  double tile = 4.7e-6;   ///< per tile, to unregister it at the end of the call
+  double finish = 2e-6;   ///< from the end of the last copy to the end of the call
+  double tile = 2.7e-6;   ///< per tile, to unregister it at the end of the call
 };
 
 /// Properties of real machines that are not measured yet. The values were observed on H100 and H200.
@@ -25,7 +25,7 @@ struct Unmeasured {
   double products_beside = 0.75;  ///< rate of products while a panel is factorized, relative to their rate alone
   double core_memory = 8e9;       ///< rate at which a core reads and writes memory [bytes/s]
   double own_link = 1.2;          ///< peers faster than the host by this factor have a direct link
-  RuntimeCosts runtime = {.submit = 1.5e-6, .copy = 8e-6};
+  RuntimeCosts runtime = {.begin = 20e-6, .submit = 1.5e-6, .copy = 8e-6, .finish = 15e-6, .tile = 4.7e-6};
 };
 inline constexpr Unmeasured unmeasured;
 

@@ -180,6 +180,28 @@ TEST(Rehearsal, GpusShareALink) {
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 8 + 10 + 4);
 }
 
+// The second GPU has its 2 bytes after 4 s, the first one its 4 bytes after 6 s.
+TEST(Rehearsal, GpusGetEqualPartsOfALink) {
+  auto machine = machine_with(2);
+  machine.shared.push_back({0b11, 1, 2});
+  Products graph;
+  graph.product(-1, graph.tile(4), 10, 0);
+  graph.product(-1, graph.tile(2), 20, 1);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 20 + 2);
+}
+
+// The tile of the last product arrives while the second product is computed.
+TEST(Rehearsal, FetchesATileThatIsWantedNext) {
+  Products graph;
+  const int first = graph.tile(1), second = graph.tile(1), last = graph.tile(5);
+  graph.product(-1, first, 10, 0);
+  graph.product(first, second, 20, 0, false);
+  graph.product(second, last, 10, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 1 + 10 + 20 + 5 + 10 + 5);
+  graph.operations[0].wanted_next = last;
+  EXPECT_DOUBLE_EQ(seconds(machine_with(1), graph), 1 + 10 + 20 + 10 + 5);
+}
+
 TEST(Rehearsal, TheMemoryOfTheHostIsSharedByBothDirections) {
   auto machine = machine_with(2);
   Products graph;
