@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <iterator>
 #include <vector>
 
@@ -37,21 +38,27 @@ class CoreColumns {
   const detail::Machine& machine_;
 };
 
-/// Assigns whole tiles of a result to the cores, round-robin: the tiles that the GPUs would compute last.
+/// Assigns whole tiles of a result to the cores: the last ones in the order of submission. Each goes to the core with
+/// the least work.
 class CoreTiles {
  public:
   CoreTiles() = default;
 
   /// @param order  all steps of the result, which has `mt` rows of tiles
   /// @param count  number of tiles to assign to cores
-  CoreTiles(const std::vector<Step>& order, Index mt, Index count, const detail::Machine& machine) : mt_(mt) {
-    if (count == 0) return;
+  /// @param work   (i, j): of a tile
+  template <typename Work>
+  CoreTiles(const std::vector<Step>& order, Index mt, Index count, const detail::Machine& machine, Work work)
+      : mt_(mt) {
+    std::vector<Index> load(machine.sharing_cores.size());
     for (auto step = order.rbegin(); step != order.rend() && count > 0; ++step) {
       const auto tile = static_cast<std::size_t>(step->i + step->j * mt);
       if (tile >= owners_.size()) owners_.resize(tile + 1, -1);
       if (owners_[tile] >= 0) continue;
       count--;
-      owners_[tile] = core_owner(count, machine);
+      const auto core = std::ranges::min_element(load) - load.begin();
+      load[static_cast<std::size_t>(core)] += work(step->i, step->j);
+      owners_[tile] = core_owner(core, machine);
     }
   }
 

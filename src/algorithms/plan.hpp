@@ -3,6 +3,7 @@
 
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <tessera/types.hpp>
 
@@ -54,21 +55,31 @@ struct Plan {
   Index sums = 1;       ///< number of partial sums into which these chunks are divided, for each tile
   Block block = {};     ///< tiles of C that are computed together
   Panels panels = {};   ///< how tiles are copied if C is computed in tall panels
-  Index for_cores = 0;  ///< number of tiles of C that cores compute
-  tile::LastTiles columns_for_cores = {};  ///< for a triangular matrix: the tile columns of X (see Sweep) that cores
-                                           ///< compute
+  Index for_cores = 0;  ///< number of tiles of C that cores compute, unless these are its last rows or columns
+  tile::LastTiles rows_for_cores = {};     ///< the last tile rows, which cores compute
+  tile::LastTiles columns_for_cores = {};  ///< the last tile columns, which cores compute. Of a triangle, both are cut
+                                           ///< alike
   int gpus = 0;                            ///< number of GPUs that take part, counted from the first; 0: all
   tile::OwnerGrid grid = {};               ///< the GPUs that own the tiles of C; 1×1 without owners
-  Index together = 0;       ///< number of panels of a factorization that an earlier panel updates together
-  bool load_first = false;  ///< whether all tiles of a factorization fit the GPUs and are loaded at the start
-  double seconds = 0;       ///< predicted time of the call; 0: no prediction, because the tiles were given
-  std::string reason = {};  ///< a sentence for tessera-info; empty if the tiles were given
+  std::vector<double> speeds = {};  ///< of these GPUs, by which independent columns are dealt out; empty: all equal
+  Index together = 0;               ///< number of panels of a factorization that an earlier panel updates together
+  bool load_first = false;          ///< whether all tiles of a factorization fit the GPUs and are loaded at the start
+  double seconds = 0;               ///< predicted time of the call; 0: no prediction, because the tiles were given
+  std::string reason = {};          ///< a sentence for tessera-info; empty if the tiles were given
 
   /// Whether cores compute a part of the result.
-  bool has_cores() const noexcept { return for_cores > 0 || columns_for_cores.count > 0; }
+  bool has_cores() const noexcept { return for_cores > 0 || rows_for_cores.count > 0 || columns_for_cores.count > 0; }
+  /// How m rows and n columns of the result are cut.
+  tile::Edges rows(Index m) const { return cut(m, tile.m, rows_for_cores); }
+  tile::Edges columns(Index n) const { return cut(n, tile.n, columns_for_cores); }
 
   /// The mean extents of a task. They differ from `tile` if chunks are shorter than `tile.k`.
   tile::TileExtents task() const { return {tile.m, tile.n, tile::divide_up(k, terms)}; }
+
+ private:
+  tile::Edges cut(Index whole, Index extent, tile::LastTiles last) const {
+    return last.count > 0 ? tile::Edges(whole, extent, last) : tile::Edges(whole, extent, at_the_edges);
+  }
 };
 
 /// Whether the panels of a QR factorization are cut for copies, because the matrix is much taller than wide.

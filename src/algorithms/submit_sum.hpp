@@ -18,7 +18,7 @@ inline bool is_small(const detail::Machine& machine, const algorithms::Plan& pla
   constexpr double most_bytes = 1 << 26;
   const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(plan.k);
   const double bytes = static_cast<double>(element) * (rows * columns + (rows + columns) * terms);
-  return plan.sums == 1 && plan.for_cores == 0 && bytes <= most_bytes &&
+  return plan.sums == 1 && !plan.has_cores() && bytes <= most_bytes &&
          (machine.gpu_memory <= 0 || bytes <= machine.gpu_memory / 2);
 }
 
@@ -31,7 +31,8 @@ void submit_sum(const detail::Session& session, const algorithms::Plan& plan, co
   const bool panels = plan.panels.exist(),
              small = C.grid().is_private() && is_small(session.machine(), plan, C.m(), C.n(), size_of(C.type())),
              loads = session.machine().has_owners() && (panels || small);
-  const Sum sum(session.machine(), plan, {session, plan.grid, C, region}, {share.p, share.q}, beta, real_diagonal,
+  const Index last = region.part == tile::Part::All ? 0 : plan.rows_for_cores.count;
+  const Sum sum(session.machine(), plan, {session, plan.grid, C, region, last}, {share.p, share.q}, beta, real_diagonal,
                 loads);
   const auto algorithm = [&](auto& to) { accumulate(to, sum, add); };
   if (loads)

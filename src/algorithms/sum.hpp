@@ -34,13 +34,19 @@ class Sum {
         task_(plan.task()), beta_(beta == 0 ? Number() : beta), real_diagonal_(real_diagonal) {
     block_.rows *= processes.p, block_.columns *= processes.q;  // a plan describes the block of one process
     if (panels_) order_ = panel_order(C_.mt(), C_.nt(), terms_, plan.panels, C_.owners());
-    const bool has_cores = plan.for_cores > 0 && processes.size() == 1;
+    of_cores_ = {plan.rows_for_cores.count, plan.columns_for_cores.count};
+    const bool has_cores = plan.has_cores() && processes.size() == 1;
     if (order_.empty() && (keeps_order || has_cores)) {
       std::vector<Step> all;
       for_each_step([&](const Step& step) { all.push_back(step); });
       order_ = std::move(all);
     }
-    if (has_cores) cores_ = CoreTiles(order_, C_.mt(), plan.for_cores, machine);
+    const Index last = C_.region().tiles(mt(), nt()) - C_.region().tiles(mt() - of_cores_.m, nt() - of_cores_.n);
+    if (has_cores)
+      cores_ = CoreTiles(order_, C_.mt(), std::max(plan.for_cores, last), machine, [&](Index i, Index j) {
+        const auto tile = C_(i, j);
+        return tile.rows * tile.columns;
+      });
   }
 
   Index mt() const noexcept { return C_.mt(); }
@@ -52,8 +58,13 @@ class Sum {
 
   template <typename Visit>
   void for_each_step(Visit visit) const {
-    if (!order_.empty()) std::ranges::for_each(order_, visit);
-    else for_each_product(C_.mt(), C_.nt(), C_.region(), terms_, block_, C_.owners(), task_, visit);
+    if (!order_.empty()) return void(std::ranges::for_each(order_, visit));
+    const Index rows = mt() - of_cores_.m, columns = nt() - of_cores_.n;
+    for_each_product(rows, columns, C_.region(), terms_, block_, C_.owners(), task_, visit);
+    for (Index j = 0; j < nt(); j++)
+      for (Index i = j < columns ? rows : 0; i < mt(); i++)
+        if (C_.region().contains(i, j))
+          for (Index term = 0; term < terms_; term++) visit(Step{i, j, term, term, false});
   }
   /// The index of the partial sum to which a step belongs.
   Index sum_of(const Step& step) const { return step.term * sums_ / terms_; }
@@ -80,6 +91,7 @@ class Sum {
   tile::ResultView C_;
   Index terms_, sums_;
   bool panels_;
+  tile::TileExtents of_cores_ = {};  ///< number of the last tile rows and columns, which cores compute
   algorithms::Block block_;
   tile::TileExtents task_;
   Number beta_;

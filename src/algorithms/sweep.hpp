@@ -22,7 +22,8 @@ using tile::tile_of;
 ///
 /// Each column of X belongs to one GPU, so X never moves between GPUs. Only if there are fewer columns than GPUs, rows
 /// are distributed as well. All tasks of a row are submitted together, so each tile of X is finished early and is
-/// written back while others are computed. The last columns may belong to CPU cores instead.
+/// written back while others are computed. GPUs of unequal speed own unequal numbers of columns. The last columns may
+/// belong to CPU cores instead.
 class Sweep {
  public:
   /// @param plan     plan for the tiles of B
@@ -30,16 +31,18 @@ class Sweep {
         const tile::Stored& A, const tile::Stored& B)
       : Sweep(session.machine(), plan, side, uplo, op, diag, A, B) {
     const auto& share = B.grid().share();
-    own(plan.grid, is_left() ? B.first_column() : B.first_row(),
-        is_left() ? tile::OwnerGrid{share.p, share.q} : tile::OwnerGrid{share.q, share.p});
+    if (share.p * share.q > 1)
+      own(plan.grid, is_left() ? B.first_column() : B.first_row(),
+          is_left() ? tile::OwnerGrid{share.p, share.q} : tile::OwnerGrid{share.q, share.p});
   }
   /// The constructor for matrices that are not distributed.
   Sweep(const detail::Machine& machine, const algorithms::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
         const tile::Stored& A, const tile::Stored& B)
       : machine_(machine), A_(A), B_(B), side_(side), uplo_(uplo), op_(op), diag_(diag),
         forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == is_left()),
-        cores_(columns(), plan.columns_for_cores.count, machine_) {
+        cores_(columns(), plan.rows_for_cores.count + plan.columns_for_cores.count, machine_) {
     own(plan.grid, 0, {1, 1});
+    if (machine_.has_owners() && plan.grid.p == 1 && !plan.speeds.empty()) deal(plan.speeds);
   }
 
   Side side() const noexcept { return side_; }
@@ -58,7 +61,8 @@ class Sweep {
   /// its tiles. A tile needs all earlier tiles of its column, so this order saves copies.
   std::vector<Group> groups() const {
     const Index all = cores_.first(), gpus = owners_.period().q, rest = all % gpus;
-    if (machine_.placement != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus) return {{0, columns()}};
+    if (machine_.placement != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus || !dealt_.empty())
+      return {{0, columns()}};
     return {{0, all - rest}, {all - rest, columns()}};
   }
 
@@ -79,13 +83,26 @@ class Sweep {
   tile::Tile diagonal(Index s) const { return tile_of(A_, at(s), at(s), owners_.of(s, s)); }
 
   tile::Tile operator()(Index s, Index j) const {
-    const int owner = cores_.of(j) < 0 ? owners_.of(s, j) : cores_.of(j);
+    const int owner = cores_.of(j) >= 0 ? cores_.of(j)
+                      : dealt_.empty()  ? owners_.of(s, j)
+                                        : dealt_[static_cast<std::size_t>(j)];
     return is_left() ? tile_of(B_, at(s), j, owner) : tile_of(B_, j, at(s), owner);
   }
 
  private:
   void own(tile::OwnerGrid grid, Index first, tile::OwnerGrid processes) {
     if (machine_.has_owners()) owners_ = {grid, rows(), columns(), tile::Part::All, 0, first, processes};
+  }
+  /// Gives each column to the GPU that would then end first.
+  void deal(const std::vector<double>& speeds) {
+    std::vector<double> columns(speeds.size());
+    for (Index j = 0; j < cores_.first(); j++) {
+      std::size_t first = 0;
+      for (std::size_t gpu = 1; gpu < speeds.size(); gpu++)
+        if ((columns[gpu] + 1) * speeds[first] < (columns[first] + 1) * speeds[gpu]) first = gpu;
+      columns[first]++;
+      dealt_.push_back(static_cast<int>(first));
+    }
   }
   bool is_left() const noexcept { return side_ == Side::Left; }
   Index at(Index s) const { return forward_ ? s : rows() - 1 - s; }
@@ -98,6 +115,7 @@ class Sweep {
   Diag diag_;
   bool forward_;
   CoreColumns cores_;
+  std::vector<int> dealt_;  ///< owners of columns, if the GPUs differ in speed
   tile::Owners owners_;  ///< owners of the tiles of X, numbered as in the registered matrix, of which B may be a view
 };
 

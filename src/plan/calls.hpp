@@ -27,10 +27,19 @@
 /// - estimate(model, plan, copies): rough time [s], which only decides which candidates are rehearsed first; 0: those
 ///   with the fewest operations first
 /// - write(machine, plan, graph)
+/// - for_cores(plan)
 namespace tessera::plan {
 
 using algorithms::Plan;
 using tile::TileExtents;
+
+/// What cores may compute of a result beside the GPUs.
+struct ForCores {
+  bool any = false;                    ///< whether they may compute anything
+  bool rows = false, columns = false;  ///< which of the last ones; both: of a triangle, the last rows or columns
+  Index whole = 0, widest = 0;         ///< the number of rows or columns in all, and of a tile
+  Index gpus = 1;                      ///< among which tile rows or columns are dealt out evenly
+};
 
 /// A factorization of an m×n matrix.
 struct OfRectangle {
@@ -45,6 +54,7 @@ struct OfRectangle {
     return rows * columns * order - (rows + columns) * order * order / 2 + order * order * order / 3;
   }
   double flops() const { return flops_of_multiply_add(type) * multiply_adds(); }
+  static ForCores for_cores(const Plan& /*plan*/) { return {}; }
   TileExtents task(const Plan& plan) const {
     return {std::min(plan.tile.m, m), std::min(plan.tile.n, n), std::min(plan.tile.k, order())};
   }
@@ -185,38 +195,34 @@ struct Triangular {
   void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
     if (plan.panels.exist()) return write_panels(machine, plan, graph);
     const bool left = side == Side::Left;
-    const Index tile = plan.tile.k, wide = width(plan), for_gpus = columns() - plan.columns_for_cores.whole();
-    const Outline A(graph, order(), order(), tile, tile, type, true);
-    const auto outline = [&](Index count, Index across) {
-      return left ? Outline(graph, order(), count, tile, across, type)
-                  : Outline(graph, count, order(), across, tile, type);
-    };
-    const Outline B = outline(for_gpus, wide);
-    auto cut = plan;
-    cut.columns_for_cores = {};
-    const algorithms::Sweep sweep(machine, cut, side, Uplo::Lower, left ? Op::NoTrans : Op::Trans, Diag::NonUnit, A, B);
+    const tile::Edges rows(order(), plan.tile.k);
+    const Outline A(graph, rows, rows, type, true);
+    const Outline B =
+        left ? Outline(graph, rows, plan.columns(columns()), type) : Outline(graph, plan.rows(columns()), rows, type);
+    const algorithms::Sweep sweep(machine, plan, side, Uplo::Lower, left ? Op::NoTrans : Op::Trans, Diag::NonUnit, A,
+                                  B);
     Rehearse sink(graph, false);
     tile::Ops<Rehearse> to(machine, sink, type);
     if (inverse) algorithms::trsm(to, sweep, 1);
     else algorithms::trmm(to, sweep, 1);
-    if (plan.columns_for_cores.count == 0) return;
-    outline(plan.columns_for_cores.whole(), plan.columns_for_cores.extent);
-    const auto cores = static_cast<Index>(machine.sharing_cores.size());
-    const double part = flops_of_column() * static_cast<double>(plan.columns_for_cores.count / cores) *
-                        static_cast<double>(plan.columns_for_cores.extent + lost_columns);
-    for (Index core = 0; core < cores; core++)
-      graph.on_cores.push_back({sink.kind_of("gemm"), part, algorithms::core_owner(core, machine), 0, true});
+  }
+  ForCores for_cores(const Plan& plan) const {
+    return {!alone,    side == Side::Right, side == Side::Left,
+            columns(), width(plan),         plan.speeds.empty() ? plan.grid.q : 1};
   }
   double estimate(const Machine& model, const Plan& plan, bool copies) const {
-    const double n = static_cast<double>(order()),
-                 wide = static_cast<double>(columns() - plan.columns_for_cores.whole());
+    const double n = static_cast<double>(order()), wide = static_cast<double>(columns());
     const double tile = std::min(static_cast<double>(plan.tile.k), n),
                  width = std::min(static_cast<double>(this->width(plan)), wide), rows = std::ceil(n / tile),
                  across = std::ceil(wide / width), used = std::max(plan.gpus, 1);
     const auto& device = plan.gpus > 0 ? model.gpus.front() : model.core;
-    const double workers = plan.gpus > 0 ? used : model.cpu_workers;
+    const double whole_task = model.flops_per_multiply_add * tile * width * tile;
+    const double workers =  // like the first
+        plan.gpus > 0 ? model.products_per_second(plan.gpus, whole_task) *
+                            device.task_seconds("gemm", {whole_task}, model.element_size)
+                      : model.cpu_workers;
     const auto task = [&](const char* operation, double part) {
-      const double flops = model.flops_per_multiply_add * part * tile * width * tile;
+      const double flops = part * whole_task;
       return device.task_seconds(operation, {flops}, model.element_size);
     };
     const double sharers = std::max(1.0, std::floor(workers / across));  // workers that share a tile column
@@ -228,7 +234,7 @@ struct Triangular {
     if (plan.gpus == 0 || !copies) return compute;
     const double busy = std::min(1.0, compute * used * device.in_rate / bytes());
     const auto seconds = [&](double elements, double height) {
-      return device.copy_seconds(elements, height, model.element_size, busy);
+      return device.copy_seconds(elements, height, model.element_size, busy) * model.crowding(plan.gpus);
     };
     const double of_a = plan.panels.exist() ? n / 2 : tile, of_b = plan.panels.exist()  ? n
                                                                    : side == Side::Left ? tile
@@ -238,28 +244,8 @@ struct Triangular {
                  ends = seconds(rows_at_once * tile, of_a) + 2 * seconds(rows_at_once * width, of_b);
     return std::max(compute, all) + std::min(compute, all) / 4 + ends;
   }
-  /// The last columns of B, which cores compute while GPUs compute the others.
-  /// @param seconds  about the time in which the GPUs alone would compute all columns
-  /// @param widest   the largest width of a tile of B
-  tile::LastTiles columns_for_cores(const Machine& model, double seconds, Index widest) const {
-    constexpr Index step = 16;
-    const auto all = static_cast<double>(columns()), cores = static_cast<double>(model.sharing_cores);
-    const double predicted = model.core.task_seconds("gemm", {flops_of_column() * step}, 0) / step,
-                 column = caution(cores * seconds / all / predicted) * predicted;
-    const double each = (seconds - lost_columns * column) / (column + seconds * cores / all);
-    const Index steps = std::max<Index>(0, static_cast<Index>(each) / step);
-    if (steps == 0) return {};
-    const Index tiles = tile::divide_up(steps * step, widest);
-    const Index extent = steps / tiles * step;
-    if (extent == 0) return {};  // tiles narrower than a step
-    return {model.sharing_cores * tiles, extent};
-  }
 
  private:
-  /// The cost of narrow matrices on a core: a product takes as long as one with this number of additional columns.
-  static constexpr Index lost_columns = 16;
-  double flops_of_column() const { return flops() / static_cast<double>(columns()); }
-
   void write_panels(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
     const bool left = side == Side::Left;
     const Outline A(graph, order(), order(), order(), plan.tile.k, type, true);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "choose.hpp"
 #include "machine/panels_on_cores.hpp"
 #include "plans.hpp"
 #include "tuning.hpp"
@@ -34,12 +35,19 @@ bool too_large(Index tile, Index extent) { return tile > on_gpus.back() && tile 
 
 /// The sizes to compare for the tiles of a dimension, from large to small. CPU workers read host memory in place, so
 /// their tiles are as large as possible while every worker gets some.
-std::vector<Index> sizes(const detail::Machine& machine, Index whole, Index workers) {
+/// @param gpus  among which the tiles of this dimension are dealt out
+std::vector<Index> sizes(const detail::Machine& machine, Index whole, Index workers, Index gpus = 1) {
   if (machine.tile > 0) return {machine.tile};
   std::vector<Index> all;
   if (machine.gpu_count() > 0) {
-    for (const Index tile : on_gpus)
-      if (!too_large(tile, whole)) all.push_back(tile);
+    for (const Index tile : on_gpus) {
+      if (!too_large(tile, whole) && !std::ranges::count(all, tile)) all.push_back(tile);
+      const Index count = divide_up(whole, tile), even = even_extent(whole, tile, gpus),
+                  of_even = divide_up(divide_up(whole, even), gpus) * gpus;
+      const bool better = static_cast<double>(of_even) > clear_gain * static_cast<double>(count);
+      if (better && even >= on_gpus.back() && !std::ranges::count(all, even)) all.push_back(even);
+    }
+    std::ranges::sort(all, std::greater<>());
     return all;
   }
   constexpr Index grain = 16, largest = Index{1} << 30;  // kernels are faster on whole vectors; a BLAS takes an int
@@ -296,8 +304,9 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
 std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Triangular& call) {
   const bool left = call.side == Side::Left;
   auto plans = beside_triangle(model, machine, call.type, call.order(), call.columns(), call.side, call.one_panel, 1);
-  const auto heights = sizes(machine, call.order(), 1), widths = sizes(machine, call.columns(), machine.cpu_workers);
-  for (const int gpus : numbers_of_gpus(machine))
+  const auto heights = sizes(machine, call.order(), 1);
+  for (const int gpus : numbers_of_gpus(machine)) {
+    const auto widths = sizes(machine, call.columns(), machine.cpu_workers, machine.gpus_alike ? gpus : 1);
     for (const Index tile : heights)
       for (const Index width : widths) {
         if (machine.tile > 0 && tile != width) continue;
@@ -312,13 +321,13 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
           continue;
         }
         plans.push_back(plan_columns(machine, extents, divide_up(call.columns(), width), gpus));
-        if (model.sharing_cores == 0 || call.alone) continue;
-        const auto for_cores =
-            call.columns_for_cores(model, call.estimate(model, plans.back(), machine.has_copies()), width);
-        if (for_cores.count == 0 || for_cores.whole() >= call.columns()) continue;
-        plans.push_back(plan_columns(machine, extents, divide_up(call.columns() - for_cores.whole(), width), gpus));
-        plans.back().columns_for_cores = for_cores;
+        if (machine.gpus_alike || !machine.has_owners()) continue;
+        const double flops = model.flops(call.task(plans.back()));
+        for (int gpu = 0; gpu < gpus; gpu++)
+          plans.back().speeds.push_back(
+              1 / model.gpus[static_cast<std::size_t>(gpu)].task_seconds("gemm", {flops}, model.element_size));
       }
+  }
   return plans;
 }
 
@@ -327,16 +336,16 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
                    ? beside_triangle(model, machine, call.type, call.k, call.n, Side::Left, false, 2)
                    : panels_of_sum(model, machine, call);
   for (auto& plan : plans) plan.k = call.k, plan.terms = divide_up(call.k, plan.tile.k);
-  const auto rows = sizes(machine, call.m, machine.cpu_workers), columns = sizes(machine, call.n, machine.cpu_workers);
   for (const int gpus : numbers_of_gpus(machine)) {
+    const bool even = machine.gpus_alike && !call.is_triangle() && !call.is_symmetric();
+    const auto grid = even ? tile::owner_grid(gpus) : tile::OwnerGrid();
+    const auto rows = sizes(machine, call.m, machine.cpu_workers, grid.p),
+               columns = sizes(machine, call.n, machine.cpu_workers, grid.q);
     const auto add = [&](TileExtents tile) {
       const Index mt = divide_up(call.m, tile.m), nt = divide_up(call.n, tile.n);
       const auto region = call.is_triangle() ? tile::Region::triangle(Uplo::Lower, mt, nt, tile.m, tile.n)
                                              : tile::Region(tile::Part::All);
       plans.push_back(plan_sums(machine, call.type, tile, region.tiles(mt, nt), call.k, gpus));
-      if (plans.back().for_cores == 0) return;
-      plans.push_back(plans.back());
-      plans.back().for_cores = 0;
     };
     for (const Index m : rows)
       for (const Index n : columns)

@@ -12,8 +12,44 @@
 #include "graph.hpp"
 #include "machine/machine.hpp"
 #include "rehearsal.hpp"
+#include "tile/edges.hpp"
+#include "tile/extents.hpp"
+#include "tile/split.hpp"
+#include "tuning.hpp"
 
 namespace tessera::plan {
+
+/// The largest tiles, not above this size, of which each of several GPUs gets the same number.
+inline Index even_extent(Index whole, Index tile, Index gpus) {
+  constexpr Index grain = 64;
+  const Index count = tile::divide_up(tile::divide_up(whole, tile), gpus) * gpus;
+  return std::min(tile, tile::divide_up(tile::divide_up(whole, count), grain) * grain);
+}
+
+/// A result that GPUs and cores share.
+struct SharedResult {
+  tile::TileExtents task;
+  double flops, seconds;  ///< in which the GPUs alone compute it
+  Index whole, widest;    ///< its rows or columns, and the most of a tile
+  bool triangle;
+};
+
+/// The last rows or columns, which cores compute in the time in which the GPUs compute the others.
+inline tile::LastTiles last_for_cores(const Machine& model, const SharedResult& result) {
+  constexpr Index step = 8;
+  const double cores = model.sharing_cores, all = static_cast<double>(result.whole), of_gpus = result.seconds / all,
+               task = model.flops(result.task),
+               of_core = model.core.task_seconds("gemm", {task}, model.element_size) / task * result.flops / all,
+               predicted = caution(model.error_of_cores, cores * of_gpus / of_core) * of_core;
+  // Of a triangle, the last rows are the longest: `lines` of a rectangle with the same area.
+  const double lines = cores * (result.seconds - model.lost_on_cores * predicted) / (predicted + cores * of_gpus);
+  if (lines <= 0) return {};
+  const double wide = result.triangle ? all * (1 - std::sqrt(1 - lines / all)) : lines;
+  const auto steps = static_cast<Index>(wide / cores) / step;
+  if (steps == 0) return {};
+  const Index tiles = tile::divide_up(steps * step, result.widest), extent = steps / tiles * step;
+  return {model.sharing_cores * tiles, extent};
+}
 
 /// Finds the fastest candidate while rehearsing only a few. The most promising are rehearsed first, and a lower bound
 /// rules out others. A rehearsal stops once it is slower than the best so far.
@@ -28,17 +64,19 @@ class Search {
   Search(const Machine& model, const detail::Machine& machine, const Call& call)
       : model_(model), machine_(machine), call_(call) {}
 
-  /// The candidate counts as slower the more GPUs and tasks it has.
-  /// @param plan  `gpus` is the number of GPUs; 0: only CPU workers compute
+  /// The candidate counts as slower the more GPUs and tasks it has, and as faster if cores may share it.
+  /// @param plan  `gpus` is the number of GPUs; 0: only CPU workers compute. `for_cores` tiles may go to the cores, or
+  ///              the last rows or columns, or none.
   void add(Plan plan) {
     const double flops = model_.flops(call_.task(plan)), tasks = call_.flops() / flops;
-    const int cores = cores_of(plan);
-    const double rate = model_.products_per_second(plan.gpus, flops) +
-                        (cores > 0 ? cores / model_.core.task_seconds("gemm", {flops}, 0) : 0);
-    const double worse = std::pow(clear_gain, std::log2(std::max(plan.gpus, 1))) *
-                         std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0))),
+    const double rate = plan.gpus > 0 ? model_.products_per_second(plan.gpus, flops)
+                                      : model_.cpu_workers / model_.core.task_seconds("gemm", {flops}, 0),
                  estimate = call_.estimate(model_, plan, machine_.has_copies());
-    candidates_.push_back({std::move(plan), tasks / rate * worse, tasks, estimate * worse, worse});
+    const double alone = std::pow(clear_gain, std::log2(std::max(plan.gpus, 1))) *
+                         std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0))),
+                 worse = alone * (1 - part_of_cores(plan, estimate));
+    const Index for_cores = std::exchange(plan.for_cores, 0);
+    candidates_.push_back({std::move(plan), tasks / rate * worse, tasks, estimate * worse, worse, alone, for_cores});
   }
 
   /// The fastest candidate with its predicted time. If all are too large to rehearse, the one that seems fastest.
@@ -46,15 +84,13 @@ class Search {
     sort();
     const Candidate first = candidates_.front();
     while (auto* const next = most_promising()) rehearse(*next);
-    if (limit_ < never) return std::move(best_);
-    auto plan = first.plan;
-    plan.seconds = std::max(first.estimate, first.bound);
-    return plan;
+    if (limit_ == never) best_ = first.plan, best_.seconds = std::max(first.estimate, first.bound);
+    return std::move(best_);
   }
 
   /// Explains the choice: rehearses more candidates than a call has time for.
-  void explain(std::vector<Considered>& all) {
-    sort();
+  void explain(std::vector<Considered>& all, const Plan& chosen) {
+    if (chosen.has_cores()) candidates_.insert(candidates_.begin(), {chosen, 0, 0, 0, 1, 1, 0});
     double left = operations_to_explain;
     for (const auto& considered : candidates_) {
       if (considered.operations > left) continue;
@@ -76,7 +112,9 @@ class Search {
     double bound;       ///< lower bound of the time: arithmetic alone, with the handicap
     double operations;  ///< approximate number
     double estimate;
-    double worse;  ///< the factor by which the predicted time counts as longer
+    double worse;     ///< the factor by which the predicted time counts as longer, if cores get as much as they can
+    double alone;     ///< the same if cores get nothing
+    Index for_cores;  ///< number of tiles that the cores could compute
     bool is_done = false;
     std::size_t group() const { return 2 * index(plan.gpus) + (plan.panels.exist() ? 1 : 0); }
   };
@@ -95,7 +133,8 @@ class Search {
     Candidate* best = nullptr;
     double least = never;
     for (auto& candidate : candidates_) {
-      if (candidate.is_done || candidate.bound >= limit_ || !has_time(candidate)) continue;
+      if (candidate.is_done || !has_time(candidate)) continue;
+      if (candidate.bound >= limit_) continue;
       const double known = errors_[candidate.group()], error = known > 0 ? known : untried * last_error_,
                    expected = candidate.estimate * error * (1 + candidate.operations / allowed());
       if (best == nullptr || expected < least) best = &candidate, least = expected;
@@ -120,19 +159,74 @@ class Search {
     call_.write(machine_, plan, graph_);
   }
 
-  void rehearse(Candidate& candidate) {
-    write(candidate.plan);
-    Rehearsal rehearsal(model_, graph_, candidate.plan.gpus);
-    const auto forecast = rehearsal.run(limit_ / candidate.worse);
+  /// @param limit  the rehearsal stops once it is slower
+  Forecast forecast_of(const Plan& plan, double limit) {
+    write(plan);
+    Rehearsal rehearsal(model_, graph_, plan.gpus);
+    const auto forecast = rehearsal.run(limit);
     spent_ += static_cast<double>(rehearsal.finished()) + rehearsal_itself;
+    return forecast;
+  }
+
+  void rehearse(Candidate& candidate) {
+    const double longest = limit_ / candidate.worse, seconds = forecast_of(candidate.plan, longest).seconds;
     candidate.is_done = true;
-    if (candidate.estimate > 0)
-      last_error_ = errors_[candidate.group()] =
-          std::min(forecast.seconds, limit_ / candidate.worse) * candidate.worse / candidate.estimate;
-    if (forecast.seconds * candidate.worse >= limit_) return;
-    limit_ = forecast.seconds * candidate.worse;
-    best_ = candidate.plan;
-    best_.seconds = forecast.seconds;
+    if (candidate.estimate > 0) {  // a rehearsal that stopped only shows that the estimate was too low
+      auto &error = errors_[candidate.group()], &finished = finished_[candidate.plan.panels.exist() ? 1 : 0];
+      const double least = std::min(seconds, longest) * candidate.worse / candidate.estimate;
+      if (seconds < never) last_error_ = finished = error = least;
+      else last_error_ = error = std::max({least, error, finished});
+    }
+    if (seconds == never) return;
+    keep(candidate.plan, seconds, candidate.alone);
+    const double spent = std::exchange(spent_, spent_on_cores_);  // this may take as long as the search
+    for (auto& plan : shared(candidate, seconds))
+      if (spent_ == 0 || has_time(candidate))
+        keep(plan, forecast_of(plan, limit_ / candidate.alone).seconds, candidate.alone);
+    spent_on_cores_ = std::exchange(spent_, spent);
+  }
+  /// @param worse  the factor by which the predicted time counts as longer
+  void keep(const Plan& plan, double seconds, double worse) {
+    if (seconds * worse >= limit_) return;
+    limit_ = seconds * worse;
+    best_ = plan, best_.seconds = seconds;
+  }
+
+  /// The last rows or columns of a plan that cores could compute.
+  /// @param seconds  in which the GPUs alone compute everything
+  tile::LastTiles for_cores(const Plan& plan, double seconds) const {
+    const auto share = call_.for_cores(plan);
+    if (model_.sharing_cores == 0 || plan.gpus == 0 || plan.panels.exist() || !share.any) return {};
+    const auto last = last_for_cores(
+        model_, {call_.task(plan), call_.flops(), seconds, share.whole, share.widest, share.rows && share.columns});
+    return last.whole() < share.whole ? last : tile::LastTiles{};
+  }
+  /// The fraction of the work that cores could do.
+  double part_of_cores(const Plan& plan, double seconds) const {
+    const auto last = for_cores(plan, seconds);
+    if (last.count == 0) return 0;
+    const auto share = call_.for_cores(plan);
+    const double part = static_cast<double>(last.whole()) / static_cast<double>(share.whole);
+    return share.rows && share.columns ? part * (2 - part) : part;
+  }
+  /// The ways to share a plan with cores.
+  /// @param seconds  in which the GPUs alone compute everything
+  std::vector<Plan> shared(const Candidate& candidate, double seconds) const {
+    std::vector<Plan> all;
+    const auto& alone = candidate.plan;
+    if (const auto last = for_cores(alone, seconds); last.count > 0) {
+      const auto share = call_.for_cores(alone);
+      const Index even = std::max(even_extent(share.whole - last.whole(), share.widest, share.gpus), last.extent);
+      const auto add = [&](Index extent) {
+        auto& plan = all.emplace_back(alone);
+        if (share.rows) plan.rows_for_cores = last, plan.tile.m = extent;
+        if (share.columns) plan.columns_for_cores = last, plan.tile.n = extent;
+      };
+      if (machine_.tile == 0 && even < share.widest) add(even);
+      add(share.widest);
+    }
+    if (candidate.for_cores > 0) all.emplace_back(alone).for_cores = candidate.for_cores;
+    return all;
   }
 
   const Machine& model_;
@@ -141,9 +235,11 @@ class Search {
   std::vector<Candidate> candidates_;
   Graph graph_;
   Plan best_;
-  double limit_ = never, spent_ = 0;
-  static constexpr double untried = 0.8;  ///< so that each group is tried
-  std::array<double, 66> errors_{};       ///< rehearsed times relative to estimates, by group; 0: not known
+  double limit_ = never;                   ///< the least time so far, with the handicaps
+  double spent_ = 0, spent_on_cores_ = 0;  ///< operations rehearsed, and those of plans with a part for cores
+  static constexpr double untried = 0.8;   ///< so that each group is tried
+  std::array<double, 66> errors_{};        ///< rehearsed times relative to estimates, by group; 0: not known
+  std::array<double, 2> finished_{};       ///< the same of the last rehearsal that ended, in tiles and in panels
   double last_error_ = 1;
 };
 

@@ -18,8 +18,8 @@ double part_of_diagonal(Index columns) { return 0.5 + 0.5 / static_cast<double>(
 
 }  // namespace
 
-Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, bool triangle)
-    : Stored(type, m, n, mb, nb, static_cast<int>(graph.tiles.size())) {
+Outline::Outline(Graph& graph, const tile::Edges& rows, const tile::Edges& columns, char type, bool triangle)
+    : Stored(type, rows, columns, static_cast<int>(graph.tiles.size())) {
   const auto element_size = static_cast<double>(size_of(type));
   const tile::Owners owners(graph.owners, mt(), nt(), tile::Part::All);
   const bool one_row = mt() == 1, panels = triangle && one_row && nt() > 1;  // copied from the diagonal down
@@ -27,12 +27,13 @@ Outline::Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, 
     for (Index i = 0; i < mt(); i++) {
       const bool diagonal = triangle && (i == j || panels);
       const auto on_diagonal = static_cast<double>(panels ? tile_n(j) : tile_m(i)),
-                 rows = static_cast<double>(panels ? m - j * this->nb() : tile_m(i));
-      const double copied = diagonal ? rows - on_diagonal * (1 - part_of_diagonal(tile_n(j))) : rows,
+                 height = static_cast<double>(panels ? m() - j * nb() : tile_m(i));
+      const double copied = diagonal ? height - on_diagonal * (1 - part_of_diagonal(tile_n(j))) : height,
                    column = element_size * copied, bytes = column * static_cast<double>(tile_n(j));
       const bool one_piece = one_row && !diagonal;  // the tile holds all rows, so it is contiguous
       graph.add({.bytes = bytes,
                  .column = one_piece ? bytes : column,
+                 .narrow = static_cast<double>(std::min(tile_m(i), tile_n(j))),
                  .calls = diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1,
                  .calls_home = diagonal ? 3 : 0,  // a kernel that changes nothing else, and an event
                  .home = graph.operands == detail::on_their_owners ? owners.of(i, j)

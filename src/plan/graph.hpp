@@ -32,6 +32,7 @@ constexpr std::size_t index(int number) { return static_cast<std::size_t>(number
 /// What determines the cost of copying a tile. A column is one contiguous piece of host memory [bytes].
 struct TileSizes {
   double bytes, column;
+  double narrow = 0;                  ///< rows or columns, whichever are fewer; 0: not known
   bool temporary = false;             ///< whether it exists only during the call, without memory of the caller
   int calls = 1;                      ///< number of driver calls that start a copy
   int calls_home = 0;                 ///< additional driver calls if a copy from GPU to GPU ends at its home
@@ -89,7 +90,9 @@ class Outline : public tile::Stored {
  public:
   /// Adds the tiles of the matrix to a graph.
   /// @param triangle  whether only the lower triangle is used and copied
-  Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, bool triangle = false);
+  Outline(Graph& graph, const tile::Edges& rows, const tile::Edges& columns, char type, bool triangle = false);
+  Outline(Graph& graph, Index m, Index n, Index mb, Index nb, char type, bool triangle = false)
+      : Outline(graph, {m, mb}, {n, nb}, type, triangle) {}
 };
 
 }  // namespace tessera::plan

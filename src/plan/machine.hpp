@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <utility>
@@ -97,7 +98,9 @@ struct Machine {
   std::vector<Gpu> gpus;
   Gpu core;  ///< a CPU core, which has no link
   int cpu_workers = 1;
-  int sharing_cores = 0;  ///< CPU workers that may compute a part of a result beside the GPUs
+  int sharing_cores = 0;      ///< CPU workers that may compute a part of a result beside the GPUs
+  double lost_on_cores = 0;   ///< a core's product with few rows or columns takes as long as with so many more
+  double error_of_cores = 0;  ///< the fraction by which a core may be slower or faster than predicted
   std::vector<SharedLink> shared;
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
   double peers_together = 0;  ///< of all direct links of a GPU in one direction [bytes/s]; 0: as fast as each of them
@@ -123,6 +126,18 @@ struct Machine {
       rate += 1 / gpus[gpu].task_seconds("gemm", {size}, element_size);
     return rate;
   }
+  /// How much slower copies from the host are if all of these GPUs receive some at the same time.
+  /// @param count  number of GPUs, counted from the first
+  double crowding(int count) const {
+    double most = 1;
+    for (const auto& link : shared) {
+      double rates = 0;
+      for (int gpu = 0; gpu < count; gpu++)
+        if ((link.gpus >> gpu & 1U) != 0) rates += gpus[static_cast<std::size_t>(gpu)].in_rate;
+      most = std::max(most, rates / link.in);
+    }
+    return most;
+  }
   int gpu_count() const noexcept { return static_cast<int>(gpus.size()); }
   const PeerLink& peer(int from, int to) const {
     return peers[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
@@ -132,6 +147,12 @@ struct Machine {
     return peer(from, to).rate >= 0.99 * gpus[static_cast<std::size_t>(to)].in_rate;
   }
 };
+
+/// The factor by which cores are assumed to be slower than predicted. If they end late, everything waits; if they are
+/// given less, the GPUs compute more. To first order, the expected time of the call is least at this factor, if all
+/// errors up to `error` are equally likely. It is never below 1, so cores are not assumed to be faster.
+/// @param share  rate of the cores, relative to that of the GPUs
+constexpr double caution(double error, double share) { return 1 + error * std::max(0.0, 1 - share) / (1 + share); }
 
 /// Sets what a model says of the CPU cores.
 void set_cores(Machine& model, const detail::Machine& machine, char type);

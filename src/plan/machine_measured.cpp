@@ -104,6 +104,7 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
   model.flops_per_multiply_add = flops_of_multiply_add(type);
   model.runtime = unmeasured.runtime;
   model.core.kernels["gemm"] = rates.cpu, model.core.memory_rate = unmeasured.core_memory;
+  model.lost_on_cores = unmeasured.lost_on_cores, model.error_of_cores = unmeasured.error_of_cores;
   set_cores(model, machine, type);
   std::vector<unsigned> nodes(machine.gpus.size());
   const bool runs = !machine.gpu_workers.empty();

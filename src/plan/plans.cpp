@@ -64,8 +64,9 @@ Plan rehearsed(const plan::Machine& model, detail::Machine machine, const Call& 
   if (!owned && std::ranges::any_of(plans, suits)) std::erase_if(plans, std::not_fn(suits));
   Search<Call> search(model, machine, call);
   for (auto& plan : plans) search.add(std::move(plan));
-  if (machine.considered != nullptr) search.explain(*machine.considered);
-  return search.best();
+  auto plan = search.best();
+  if (machine.considered != nullptr) search.explain(*machine.considered, plan);
+  return plan;
 }
 
 /// The fastest plan of a call according to rehearsals, or the remembered one.
@@ -116,7 +117,8 @@ Plan plan_triangular(const detail::Machine& machine, Triangular call) {
     const bool panels = plan.panels.exist();
     return count_of(call.order(), plan.tile.k, panels ? " panel" : " tile") +
            (panels ? " of the triangle, " : " on the diagonal, ") +
-           count_of(call.columns() - plan.columns_for_cores.whole(), call.width(plan), " independent column");
+           count_of(call.columns() - plan.rows_for_cores.whole() - plan.columns_for_cores.whole(), call.width(plan),
+                    " independent column");
   });
 }
 

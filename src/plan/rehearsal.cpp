@@ -296,8 +296,10 @@ Forecast Rehearsal::run(double limit) {
   std::map<int, double> on_cores;  // each core computes its tiles one after another
   for (const auto& part : graph_.on_cores) {
     auto& end = on_cores.try_emplace(part.owner, machine_.runtime.begin).first->second;
-    end += machine_.runtime.push +
-           machine_.core.task_seconds(graph_.kinds[index(part.kind)].data(), part.work(), machine_.element_size);
+    const double narrow = graph_.tiles[index(part.output)].narrow,
+                 lost = narrow > 0 ? machine_.lost_on_cores / narrow : 0;
+    end += machine_.runtime.push + (1 + lost) * machine_.core.task_seconds(graph_.kinds[index(part.kind)].data(),
+                                                                           part.work(), machine_.element_size);
     last = std::max(last, end);
   }
   return forecast(last);

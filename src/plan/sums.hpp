@@ -9,6 +9,7 @@
 #include "algorithms/products.hpp"
 #include "algorithms/submit_sum.hpp"
 #include "algorithms/symmetric_panels.hpp"
+#include "calls.hpp"
 #include "common/of_type.hpp"
 #include "graph.hpp"
 #include "machine/machine.hpp"
@@ -50,35 +51,50 @@ struct Sums {
   void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
     if (is_symmetric() && plan.panels.exist()) return write_panels(machine, plan, graph);
     const auto& tile = plan.tile;
-    const Outline C(graph, m, n, tile.m, tile.n, type, is_triangle());
+    const auto rows = plan.rows(m), columns = plan.columns(n);
+    const tile::Edges terms(k, tile.k);
+    const Outline C(graph, rows, columns, type, is_triangle());
     const auto region = is_triangle() ? tile::Region::triangle(Uplo::Lower, C.mt(), C.nt(), C.mb(), C.nb())
                                       : tile::Region(tile::Part::All);
     const bool loads =
         machine.has_owners() && (plan.panels.exist() || algorithms::is_small(machine, plan, m, n, size_of(type)));
-    const auto owners = machine.has_owners() ? tile::Owners(plan.grid, C.mt(), C.nt(), region) : tile::Owners();
+    const Index last = is_triangle() ? plan.rows_for_cores.count : 0;
+    const auto owners =
+        machine.has_owners() ? tile::Owners(plan.grid, C.mt() - last, C.nt() - last, region) : tile::Owners();
     const algorithms::Sum sum(machine, plan, {C, region, owners, false}, {1, 1}, 0.5, false, false);
     Rehearse sink(graph, loads);
     tile::Ops<Rehearse> to(machine, sink, type);
-    const auto stored = [&](Op op, Index rows, Index columns, Index height, Index width) {
-      return op == Op::NoTrans ? Outline(graph, rows, columns, height, width, type)
-                               : Outline(graph, columns, rows, width, height, type);
+    const auto stored = [&](Op op, const tile::Edges& down, const tile::Edges& across) {
+      return op == Op::NoTrans ? Outline(graph, down, across, type) : Outline(graph, across, down, type);
     };
     using algorithms::accumulate;
     if (is_symmetric()) {
       const bool left = what == SumOf::SymmetricLeft;
-      const Outline S(graph, k, k, tile.k, tile.k, type, true), X(graph, m, n, tile.m, tile.n, type);
+      const Outline S(graph, k, k, tile.k, tile.k, type, true), X(graph, rows, columns, type);
       accumulate(
           to, sum,
           algorithms::SymmetricProduct{1, left ? Side::Left : Side::Right, {S, Uplo::Lower, false}, {X, Op::NoTrans}});
     } else if (is_update()) {
-      const auto A = stored(op_a, n, k, tile.m, tile.k);
-      const auto B = what == SumOf::Rank2k ? stored(op_a, n, k, tile.m, tile.k) : A;
+      const auto A = stored(op_a, rows, terms), B = what == SumOf::Rank2k ? stored(op_a, rows, terms) : A;
       accumulate(to, sum, algorithms::RankUpdate{1, what == SumOf::Rank2k, false, {A, op_a}, {B, op_a}, region.across});
     } else {
-      const auto A = stored(op_a, m, k, tile.m, tile.k),
-                 B = stored(op_b, k, n, plan.panels.terms * tile.k, plan.panels.columns * tile.n);
+      const Index across = plan.panels.columns;
+      const auto A = stored(op_a, rows, terms), B = stored(op_b, {k, plan.panels.terms * tile.k},
+                                                           across == 1 ? columns : tile::Edges(n, across * tile.n));
       accumulate(to, sum, algorithms::Product{1, {A, op_a}, {B, op_b}, plan.panels, tile});
     }
+  }
+
+  ForCores for_cores(const Plan& plan) const {
+    const bool rows = is_triangle() || what == SumOf::SymmetricRight;
+    return {!is_triangle() || plan.tile.m == plan.tile.n,
+            rows,
+            is_triangle() || !rows,
+            rows ? m : n,
+            rows ? plan.tile.m : plan.tile.n,
+            is_triangle() ? 1
+            : rows        ? plan.grid.p
+                          : plan.grid.q};
   }
 
   /// The arithmetic of the busiest worker overlaps with the copies. The first tiles and the last one do not.
@@ -103,18 +119,20 @@ struct Sums {
                              ? std::ceil(tiles * of(plan.sums) / speed)
                              : std::max(tiles / speed, busiest(m, rows, plan.grid.p) *
                                                            busiest(n, columns, plan.grid.q) * plan.gpus / speed);
-    const double for_cores = of(plan.for_cores) / (tiles * of(plan.sums));
-    const double compute = (1 - for_cores) * share * chunks * products * (one + (on_gpus ? 0 : model.runtime.push));
+    const double compute = share * chunks * products * (one + (on_gpus ? 0 : model.runtime.push));
     if (!on_gpus || !copies) return compute;
     const double used = plan.gpus, a_rows = op_a == Op::NoTrans ? of(rows) : of(depth),
                  b_rows =
                      op_b == Op::NoTrans ? of(depth) * of(plan.panels.terms) : of(columns) * of(plan.panels.columns);
     const double busy = std::min(1.0, compute * used * device.in_rate / bytes());
     const auto seconds = [&](double elements, double height) {
-      return device.copy_seconds(elements, height, model.element_size, busy);
+      return device.copy_seconds(elements, height, model.element_size, busy) * model.crowding(plan.gpus);
     };
     const auto passes = passes_of(model, plan);
-    const double of_a = passes.a * of(m) * of(k), of_b = is_update() ? (products - 1) * of_a : passes.b * of(k) * of(n),
+    const bool from_host = plan.gpus > 1 && (model.peer(0, 1).rate == 0 || model.peer(0, 1).bus);
+    const double of_a = passes.a * (from_host ? of(plan.grid.q) : 1) * of(m) * of(k),
+                 of_b =
+                     is_update() ? (products - 1) * of_a : passes.b * (from_host ? of(plan.grid.p) : 1) * of(k) * of(n),
                  of_c = tiles * of(rows) * of(columns);
     const double all = (seconds(of_a, a_rows) + seconds(of_b, b_rows) + seconds(of_c, of(rows))) / used;
     const double first = (is_update() ? products : 1) * seconds(of(rows) * of(depth), a_rows) +

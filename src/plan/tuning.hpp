@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-
 /// Constants that no session can measure before its first call, with the reason for each value.
 namespace tessera::plan {
 
@@ -24,7 +22,11 @@ struct Unmeasured {
   double diagonal_row = 0.4e-6;   ///< per row of a diagonal tile, for operations that were not timed [s]
   double products_beside = 0.75;  ///< rate of products while a panel is factorized, relative to their rate alone
   double core_memory = 8e9;       ///< rate at which a core reads and writes memory [bytes/s]
-  double own_link = 1.2;          ///< peers faster than the host by this factor have a direct link
+  double lost_on_cores = 16;      ///< a core's product with few rows or columns takes as long as with so many more
+  /// The fraction by which a core may be slower or faster than predicted: other programs, its clock, and the memory
+  /// that it shares with the others change its rate during a call, and no measurement before the call shows that.
+  double error_of_cores = 0.1;
+  double own_link = 1.2;  ///< peers faster than the host by this factor have a direct link
   RuntimeCosts runtime = {.begin = 20e-6, .submit = 1.5e-6, .copy = 8e-6, .finish = 15e-6, .tile = 4.7e-6};
 };
 inline constexpr Unmeasured unmeasured;
@@ -62,15 +64,6 @@ inline constexpr double most_rehearsed = 1e6;
 /// The fraction of a GPU's memory that the tiles of a factorization may fill if all are loaded at the start. The rest
 /// is for workspace, and for tiles from other GPUs.
 inline constexpr double most_of_memory = 0.8;
-
-/// The fraction by which a core may be slower or faster than predicted: other programs, its clock, and the memory that
-/// it shares with the others change its rate during a call, and no measurement before the call shows that.
-inline constexpr double error_of_cores = 0.1;
-/// The factor by which cores are assumed to be slower than predicted. If they end late, everything waits; if they are
-/// given less, the GPUs compute more. To first order, the expected time of the call is least at this factor, if all
-/// errors up to `error_of_cores` are equally likely. It is never below 1, so cores are not assumed to be faster.
-/// @param share  rate of the cores, relative to that of the GPUs
-constexpr double caution(double share) { return 1 + error_of_cores * std::max(0.0, 1 - share) / (1 + share); }
 
 /// Operations that are rehearsed to explain a choice.
 inline constexpr double operations_to_explain = 300000;

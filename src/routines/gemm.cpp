@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <tuple>
+#include <utility>
 
 #include "algorithms/distributed_product.hpp"
 #include "algorithms/plan.hpp"
@@ -115,11 +116,12 @@ void compute_product(const std::shared_ptr<Session>& session, const algorithms::
     algorithms::submit_scale(*session, beta, c, region);
     return c.wait();
   }
-  const auto a = stored_operand(session, op_a, static_cast<const T*>(call.A), m, k, call.lda,
-                                {plan.tile.m, plan.tile.k}, plan.at_the_edges),
-             b = stored_operand(session, op_b, static_cast<const T*>(call.B), k, n, call.ldb,
-                                {plan.panels.terms * plan.tile.k, plan.panels.columns * plan.tile.n},
-                                plan.at_the_edges);
+  const auto [terms, across] = std::pair(plan.panels.terms, plan.panels.columns);
+  const auto a = stored_operand(session, op_a, static_cast<const T*>(call.A), call.lda, plan.rows(m),
+                                {k, plan.tile.k, plan.at_the_edges}),
+             b = stored_operand(session, op_b, static_cast<const T*>(call.B), call.ldb,
+                                {k, terms * plan.tile.k, plan.at_the_edges},
+                                across == 1 ? plan.columns(n) : tile::Edges(n, across * plan.tile.n));
   // The letters are those of the program's argument list.
   name_operand(a, call.exchanged ? 'B' : 'A'), name_operand(b, call.exchanged ? 'A' : 'B');
   unroll_product(*session, plan, uplo, alpha, Factor<T>(a, op_a), Factor<T>(b, op_b), beta, c, region);

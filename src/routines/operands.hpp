@@ -163,11 +163,12 @@ std::optional<Matrix<T>> kept_operand(const T* data, Index ld, const tile::Edges
 
 /// Registers an input of a pointer routine, unless its tiles are kept.
 template <Scalar T>
-Matrix<T> private_input(const std::shared_ptr<Session>& session, const T* data, Index m, Index n, Index ld,
-                        TileSize tile, tile::EdgeTiles at_the_edges = tile::EdgeTiles::Ragged) {
-  const tile::Edges rows(m, tile.rows, at_the_edges), columns(n, tile.columns, at_the_edges);
+Matrix<T> private_input(const std::shared_ptr<Session>& session, const T* data, Index ld, const tile::Edges& rows,
+                        const tile::Edges& columns) {
   if (auto kept = kept_operand(data, ld, rows, columns, {}, false)) return *kept;
-  return MatrixAccess::matrix(session, data, m, n, ld, tile, at_the_edges);
+  // The const_cast is safe: tasks write only outputs.
+  return MatrixAccess::matrix<T>(
+      std::make_shared<TileGrid>(session, const_cast<T*>(data), ld, sizeof(T), rows, columns, true));
 }
 
 /// Registers the output of a pointer routine, in tiles of `plan`.
@@ -175,9 +176,9 @@ Matrix<T> private_input(const std::shared_ptr<Session>& session, const T* data, 
 template <Scalar T>
 Matrix<T> private_output(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, T* data, Index m,
                          Index n, Index ld, std::optional<Uplo> uplo = {}) {
-  const tile::Edges rows(m, plan.tile.m, plan.at_the_edges), columns(n, plan.tile.n, plan.at_the_edges);
+  const auto rows = plan.rows(m), columns = plan.columns(n);
   if (auto kept = kept_operand<T>(data, ld, rows, columns, uplo, true)) return *kept;
-  auto C = MatrixAccess::matrix(session, data, m, n, ld, {plan.tile.m, plan.tile.n}, plan.at_the_edges);
+  auto C = MatrixAccess::matrix<T>(std::make_shared<TileGrid>(session, data, ld, sizeof(T), rows, columns, false));
   MatrixAccess::grid(C).make_private();
   if (uplo) MatrixAccess::grid(C).use_only(*uplo);
   return C;
@@ -194,13 +195,13 @@ Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, co
   return A;
 }
 
-/// Registers an input A of a pointer routine, where op(A) is rows×columns, in tiles of size `tile`. Keep the matrix
-/// until the caller has waited for the result: its destructor waits for the tasks, which would delay the write-back.
+/// Registers an input A of a pointer routine, with the rows and columns of op(A). Keep the matrix until the caller has
+/// waited for the result: its destructor waits for the tasks, which would delay the write-back.
 template <Scalar T>
-Matrix<T> stored_operand(const std::shared_ptr<Session>& session, Op op, const T* data, Index rows, Index columns,
-                         Index ld, TileSize tile, tile::EdgeTiles at_the_edges = tile::EdgeTiles::Ragged) {
-  if (op == Op::NoTrans) return private_input(session, data, rows, columns, ld, tile, at_the_edges);
-  return private_input(session, data, columns, rows, ld, {tile.columns, tile.rows}, at_the_edges);
+Matrix<T> stored_operand(const std::shared_ptr<Session>& session, Op op, const T* data, Index ld,
+                         const tile::Edges& rows, const tile::Edges& columns) {
+  return op == Op::NoTrans ? private_input(session, data, ld, rows, columns)
+                           : private_input(session, data, ld, columns, rows);
 }
 
 }  // namespace tessera::detail

@@ -73,7 +73,7 @@ void compute_symmetric(const std::shared_ptr<Session>& session, const algorithms
   }
   const auto a = stored_triangle(session, call.uplo, static_cast<const T*>(call.A), call.order(), call.lda,
                                  {panels ? plan.tile.m : plan.tile.k, plan.tile.k});
-  const auto b = private_input(session, static_cast<const T*>(call.B), m, n, call.ldb, {plan.tile.m, plan.tile.n});
+  const auto b = private_input(session, static_cast<const T*>(call.B), call.ldb, plan.rows(m), plan.columns(n));
   name_operand(a, 'A'), name_operand(b, 'B');
   if (panels) {
     const Index gpus = plan.grid.size(), owners = session->machine().has_owners() ? gpus : 0;

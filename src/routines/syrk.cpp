@@ -80,9 +80,11 @@ void compute_update(const std::shared_ptr<Session>& session, const algorithms::P
     algorithms::submit_scale(*session, beta, c, region, hermitian);
     return c.wait();
   }
-  const auto a = stored_operand(session, op, static_cast<const T*>(call.A), n, k, call.lda, {plan.tile.m, plan.tile.k});
+  const auto rows = plan.rows(n);
+  const tile::Edges terms(k, plan.tile.k);
+  const auto a = stored_operand(session, op, static_cast<const T*>(call.A), call.lda, rows, terms);
   std::optional<Matrix<T>> b;
-  if (two) b = stored_operand(session, op, static_cast<const T*>(call.B), n, k, call.ldb, {plan.tile.m, plan.tile.k});
+  if (two) b = stored_operand(session, op, static_cast<const T*>(call.B), call.ldb, rows, terms);
   name_operand(a, 'A');
   if (b) name_operand(*b, 'B');
   const Factor<T> first(a, op);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // trmm and trsm: a triangular matrix, or its inverse, applied in place to another matrix.
 #include <memory>
-#include <utility>
 
 #include "algorithms/run.hpp"
 #include "algorithms/submit_sum.hpp"
@@ -45,22 +44,6 @@ Index held_back(bool inverse, Side side, const Matrix<T>& A, const Matrix<T>& B)
   return holds_back(share, triangle / processes * (1 - 1. / others), A, B) ? processes : 0;
 }
 
-/// Registers the output of a call on pointers. Its last columns (Left) or rows (Right) may be assigned to CPU cores.
-template <Scalar T>
-Matrix<T> private_output(const std::shared_ptr<Session>& session, const algorithms::Plan& plan,
-                         const blas::Call& call) {
-  auto* const data = static_cast<T*>(call.C);
-  if (!plan.has_cores()) return private_output(session, plan, data, call.m, call.n, call.ldc);
-  const bool left = call.side == Side::Left;
-  const auto& for_cores = plan.columns_for_cores;
-  const auto rows = left ? tile::Edges(call.m, plan.tile.m) : tile::Edges(call.m, plan.tile.m, for_cores);
-  const auto columns = left ? tile::Edges(call.n, plan.tile.n, for_cores) : tile::Edges(call.n, plan.tile.n);
-  if (auto kept = kept_operand<T>(data, call.ldc, rows, columns, {}, true)) return *kept;
-  auto grid = std::make_shared<TileGrid>(session, data, call.ldc, sizeof(T), rows, columns, false);
-  grid->make_private();
-  return MatrixAccess::matrix<T>(std::move(grid));
-}
-
 }  // namespace
 
 template <Scalar T>
@@ -101,7 +84,7 @@ void submit_triangular(const TileCall<T>& call) {
 template <Scalar T>
 void compute_triangular(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
   const T alpha = Factors<T>(call).alpha;
-  const auto b = private_output<T>(session, plan, call);
+  const auto b = private_output(session, plan, static_cast<T*>(call.C), call.m, call.n, call.ldc);
   name_operand(b, 'B');
   if (alpha == T{}) {  // A is not read, and may be null
     algorithms::submit_scale(*session, T{}, b);

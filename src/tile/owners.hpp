@@ -55,7 +55,9 @@ class Owners {
   /// The owner of tile (i, j), or -1 if it has none.
   int of(Index i, Index j) const {
     if (!exists_) return -1;
-    return table_.empty() ? chessboard(i, j) : table_[static_cast<std::size_t>(i + j * mt_)];
+    if (table_.empty()) return chessboard(i, j);
+    const auto tile = static_cast<std::size_t>(i + j * mt_);
+    return i < mt_ && tile < table_.size() ? table_[tile] : -1;
   }
 
   /// The term, in [0, count), that the owner of tile (i, j) adds at position s of its sum.
@@ -90,10 +92,12 @@ class Owners {
 
 /// The owners of the tiles of a result as stored; none if the session assigns no owners.
 /// @pre  the result is registered
-inline Owners owners(const detail::Session& session, tile::OwnerGrid grid, const Stored& C, Region region) {
+/// @param last  of a triangle: number of the last tile rows and columns that no GPU owns
+inline Owners owners(const detail::Session& session, tile::OwnerGrid grid, const Stored& C, Region region,
+                     Index last = 0) {
   if (!session.machine().has_owners()) return {};
   const auto& share = C.grid().share();
-  return {grid, C.mt(), C.nt(), region, C.first_row(), C.first_column(), {share.p, share.q}};
+  return {grid, C.mt() - last, C.nt() - last, region, C.first_row(), C.first_column(), {share.p, share.q}};
 }
 
 }  // namespace tessera::tile

@@ -6,7 +6,7 @@
 
 #include <tessera/matrix.hpp>
 
-#include "tile/split.hpp"
+#include "tile/edges.hpp"
 #include "tile_grid.hpp"
 
 namespace tessera::tile {
@@ -28,12 +28,8 @@ class Stored {
   Index nb() const noexcept { return nb_; }
   Index mt() const noexcept { return mt_; }
   Index nt() const noexcept { return nt_; }
-  Index tile_m(Index i) const noexcept {
-    return grid_ != nullptr ? grid_->tile_m(i0_ + i) : i + 1 < mt_ ? mb_ : m_ - i * mb_;
-  }
-  Index tile_n(Index j) const noexcept {
-    return grid_ != nullptr ? grid_->tile_n(j0_ + j) : j + 1 < nt_ ? nb_ : n_ - j * nb_;
-  }
+  Index tile_m(Index i) const noexcept { return grid_ != nullptr ? grid_->tile_m(i0_ + i) : rows_.extent(i); }
+  Index tile_n(Index j) const noexcept { return grid_ != nullptr ? grid_->tile_n(j0_ + j) : columns_.extent(j); }
   starpu_data_handle_t handle(Index i, Index j) const {
     return grid_ != nullptr ? grid_->handle(i0_ + i, j0_ + j) : numbered(first_ + static_cast<int>(i + j * mt_));
   }
@@ -55,13 +51,14 @@ class Stored {
  protected:
   /// An outline: a matrix with extents, but without elements.
   /// @param first  number of its first tile
-  Stored(char type, Index m, Index n, Index mb, Index nb, int first)
-      : m_(m), n_(n), mb_(std::min(mb, m)), nb_(std::min(nb, n)), mt_(tile::divide_up(m, mb_)),
-        nt_(tile::divide_up(n, nb_)), first_(first), type_(type) {}
+  Stored(char type, const Edges& rows, const Edges& columns, int first)
+      : rows_(rows), columns_(columns), m_(rows.whole()), n_(columns.whole()), mb_(std::min(rows.tile(), m_)),
+        nb_(std::min(columns.tile(), n_)), mt_(rows.count()), nt_(columns.count()), first_(first), type_(type) {}
 
  private:
   detail::TileGrid* grid_ = nullptr;
   Index i0_ = 0, j0_ = 0;
+  Edges rows_{0, 1}, columns_{0, 1};  ///< of an outline
   Index m_, n_, mb_, nb_, mt_, nt_;
   int first_ = 0;
   char type_;

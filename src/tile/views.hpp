@@ -103,8 +103,9 @@ class ResultView {
   ResultView(const Stored& C, Region region, Owners owners, bool keeps_rest)
       : C_(C), region_(region), owners_(std::move(owners)), keeps_rest_(keeps_rest) {}
   /// The view of a registered matrix.
-  ResultView(const detail::Session& session, tile::OwnerGrid gpus, const Stored& C, Region region)
-      : ResultView(C, region, tile::owners(session, gpus, C, region), !C.grid().copies_only_a_triangle()) {
+  /// @param last  number of the last tile rows, and for a triangle also columns, that no GPU owns
+  ResultView(const detail::Session& session, tile::OwnerGrid gpus, const Stored& C, Region region, Index last = 0)
+      : ResultView(C, region, tile::owners(session, gpus, C, region, last), !C.grid().copies_only_a_triangle()) {
   }  // such copies skip these elements
 
   Index mt() const noexcept { return C_.mt(); }

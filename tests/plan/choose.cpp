@@ -67,10 +67,36 @@ std::string operations(const Call& call, const Plan& plan) {
 }
 
 TEST(Cores, GetAMarginOnlyWhereGpusCanMakeUpForThem) {
-  EXPECT_DOUBLE_EQ(plan::caution(0), 1.1);
-  EXPECT_DOUBLE_EQ(plan::caution(1), 1);
-  EXPECT_DOUBLE_EQ(plan::caution(100), 1);
-  EXPECT_GT(plan::caution(0.1), plan::caution(0.2));
+  EXPECT_DOUBLE_EQ(plan::caution(0.1, 0), 1.1);
+  EXPECT_DOUBLE_EQ(plan::caution(0.1, 1), 1);
+  EXPECT_DOUBLE_EQ(plan::caution(0.1, 100), 1);
+  EXPECT_GT(plan::caution(0.1, 0.1), plan::caution(0.1, 0.2));
+}
+
+TEST(Cores, GetTheLastColumnsThatTheyComputeInTheTimeOfTheGpus) {
+  Machine model = model_of(2, 0);
+  model.core.kernels["gemm"] = CostCurve({{1e6, 1e-5}, {1e12, 10}});
+  model.sharing_cores = 3;
+  constexpr double flops = 1e13, gpus = 2.7e12;  // 9 times the rate of the cores
+  const auto last = [&](bool triangle) {
+    return plan::last_for_cores(model, {{1024, 1024, 1024}, flops, flops / gpus, 16384, 1024, triangle});
+  };
+  EXPECT_EQ(last(false).count, 3);
+  EXPECT_NEAR(static_cast<double>(last(false).whole()), 1638, 24);
+  EXPECT_NEAR(static_cast<double>(last(true).whole()), 841, 24);
+  model.lost_on_cores = 16;
+  EXPECT_NEAR(static_cast<double>(last(false).whole()), 1638 - 3 * 16 * 0.9, 24);
+  model.error_of_cores = 0.1;
+  EXPECT_LT(last(false).whole(), 1560);
+  model.sharing_cores = 0;
+  EXPECT_EQ(last(false).count, 0);
+}
+
+TEST(Tiles, AreAsManyForEachGpu) {
+  EXPECT_EQ(plan::even_extent(16384, 4096, 3), 2752);
+  EXPECT_EQ(plan::even_extent(16384, 2048, 3), 1856);
+  EXPECT_EQ(plan::even_extent(16384, 4096, 4), 4096);
+  EXPECT_EQ(plan::even_extent(100, 256, 2), 64);
 }
 
 TEST(Graph, HasTheOperationsOfAFactorization) {
@@ -296,6 +322,29 @@ TEST(Choice, TakesTheMostPromisingPlanIfAllAreTooLargeToRehearse) {
   const auto best = search.best();
   EXPECT_EQ(best.tile.n, 32);
   EXPECT_GT(best.seconds, 0);
+}
+
+/// The choice for a solve on two GPUs and two cores, whose task of 1e8 operations takes a given time.
+Plan chosen_beside_cores(int cores, double seconds_of_narrow) {
+  auto model = model_of(2, 50e9);
+  model.core.kernels["gemm"] = CostCurve({{1e8, seconds_of_narrow}, {1e9, 1e-3}, {1e12, 1}});
+  model.sharing_cores = cores;
+  auto machine = gpus(2);
+  if (cores > 0) machine.sharing_cores = {10, 11};
+  const Triangular call{'d', Side::Left, true, true, false, 4096, 4096};
+  Search search(model, machine, call);
+  for (const Index tile : {512, 1024}) search.add(plan_of({tile, tile, tile}, 2, {1, 2}));
+  return search.best();
+}
+
+TEST(Choice, SharesWithCoresOnlyIfTheCallIsThenFaster) {
+  const auto alone = chosen_beside_cores(0, 1e-4), shared = chosen_beside_cores(2, 1e-4),
+             late = chosen_beside_cores(2, 1);  // though whole tiles are fast
+  EXPECT_TRUE(shared.has_cores());
+  EXPECT_LT(shared.seconds, alone.seconds);
+  EXPECT_FALSE(late.has_cores());
+  EXPECT_EQ(late.tile.n, alone.tile.n);
+  EXPECT_DOUBLE_EQ(late.seconds, alone.seconds);
 }
 
 TEST(Choice, IsTheSameEachTime) {

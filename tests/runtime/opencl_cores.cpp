@@ -4,7 +4,9 @@
 
 #include <gmock/gmock.h>
 
+#include <complex>
 #include <random>
+#include <string_view>
 #include <vector>
 
 #include <tessera/blas.hpp>
@@ -71,7 +73,7 @@ void expect_right_result(const Routine<double>& routine, const Options& options,
                          tile::LastTiles columns) {
   const auto session = detail::session();
   auto plan = plan::plan_columns(session->machine(), {32, 32, 32}, 2);
-  plan.columns_for_cores = columns;
+  (options.side == Side::Left ? plan.columns_for_cores : plan.rows_for_cores) = columns;
   const auto before = integer_call(routine, options, size, 1, -2.0, 0.0);
   auto after = before;
   detail::compute_triangular<double>(session, plan, described(after));
@@ -93,6 +95,53 @@ TEST(OpenClAndCores, ShareTheColumnsOfTriangularRoutines) {
       expect_right_result(triangular, {}, {80, 65, 0}, {2, 32});  // one column is left for the devices
     }
   }
+}
+
+/// The same for sums, whose last rows, columns, or both (of a triangle), the cores compute.
+template <typename T, typename Compute>
+void expect_right_result(const char* name, Compute compute, const Extent& size, tile::LastTiles last) {
+  const auto session = detail::session();
+  const auto& called = routine<T>(name);
+  const std::string_view stored(name);
+  const bool triangle = compute == &detail::compute_update<T> || stored == "gemmt",
+             symmetric = compute == &detail::compute_symmetric<T>;
+  for_all_options(called, [&](const Options& options) {
+    for (const bool rows : {false, true}) {
+      if (symmetric && rows != (options.side == Side::Right)) continue;
+      const Index terms = !symmetric ? size.k : rows ? size.n : size.m;
+      auto plan = plan::plan_sums(session->machine(), is_complex<T> ? 'z' : 'd', {32, 32, 32}, 16, terms, 2);
+      plan.for_cores = 0;
+      if (rows || triangle) plan.rows_for_cores = last;
+      if (!rows || triangle) plan.columns_for_cores = last;
+      const auto before = integer_call(called, options, size, 1, -2.0, 3.0);
+      auto after = before;
+      compute(session, plan, described(after));
+      EXPECT_TRUE(result_is_that_of_the_host(before, after)) << name;
+    }
+  });
+}
+
+TEST(OpenClAndCores, ShareTheLastRowsAndColumnsOfSums) {
+  for (const auto placement : {Placement::Home, Placement::Owner}) {
+    const Runtime runtime(with_cores(2, placement));
+    TasksOf cores(STARPU_CPU_WORKER);
+    for (const auto last : {tile::LastTiles{4, 10}, tile::LastTiles{2, 32}}) {
+      expect_right_result<double>("gemm", &detail::compute_product<double>, {83, 121, 70}, last);
+      expect_right_result<double>("gemmt", &detail::compute_product<double>, {121, 121, 70}, last);
+      expect_right_result<double>("symm", &detail::compute_symmetric<double>, {83, 121, 0}, last);
+      for (const auto* name : {"syrk", "syr2k"})
+        expect_right_result<double>(name, &detail::compute_update<double>, {121, 121, 70}, last);
+      EXPECT_GT(cores.count(), 0);
+    }
+  }
+}
+
+TEST(OpenClAndCores, ShareTheLastRowsAndColumnsOfHermitianSums) {
+  using Complex = std::complex<double>;
+  const Runtime runtime(with_cores(2));
+  expect_right_result<Complex>("hemm", &detail::compute_symmetric<Complex>, {83, 121, 0}, {4, 10});
+  for (const auto* name : {"herk", "her2k"})
+    expect_right_result<Complex>(name, &detail::compute_update<Complex>, {121, 121, 70}, {4, 10});
 }
 
 // The devices are so slow that the plan gives columns to the cores.
