@@ -18,8 +18,7 @@ inline bool is_small(const detail::Machine& machine, const algorithms::Plan& pla
   constexpr double most_bytes = 1 << 26;
   const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(plan.k);
   const double bytes = static_cast<double>(element) * (rows * columns + (rows + columns) * terms);
-  return plan.sums == 1 && !plan.has_cores() && bytes <= most_bytes &&
-         (machine.gpu_memory <= 0 || bytes <= machine.gpu_memory / 2);
+  return plan.sums == 1 && bytes <= most_bytes && (machine.gpu_memory <= 0 || bytes <= machine.gpu_memory / 2);
 }
 
 /// Submits C ← Σ terms + β C on a region of C as stored. All routines whose output is not also an input use this.

@@ -100,6 +100,7 @@ class Loader {
   };
 
   void load(std::span<const tile::Access> accesses, int owner) {
+    if (owner >= session_.machine().gpu_count()) return;  // cores read host memory
     for (const auto& access : accesses) {
       if (access.handle == nullptr) continue;
       if ((access.mode & STARPU_R) != 0) load(access.handle, access.owner >= 0 ? access.owner : owner);
