@@ -54,6 +54,9 @@ inline tile::LastTiles last_for_cores(const Machine& model, const SharedResult& 
 /// Finds the fastest candidate while rehearsing only a few. The most promising are rehearsed first, and a lower bound
 /// rules out others. A rehearsal stops once it is slower than the best so far.
 ///
+/// Plans with a part for cores are compared in a second search of the same length. So cores never change the plan of
+/// the GPUs unless a plan with a part for them is faster.
+///
 /// The search budget counts operations instead of elapsed time, so the choice is reproducible.
 /// @tparam Call  a call of calls.hpp or sums.hpp
 template <typename Call>
@@ -74,9 +77,9 @@ class Search {
                  estimate = call_.estimate(model_, plan, machine_.has_copies());
     const double alone = std::pow(clear_gain, std::log2(std::max(plan.gpus, 1))) *
                          std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0))),
-                 worse = alone * (1 - part_of_cores(plan, estimate));
+                 of_gpus = 1 - part_of_cores(plan, estimate);
     const Index for_cores = std::exchange(plan.for_cores, 0);
-    candidates_.push_back({std::move(plan), tasks / rate * worse, tasks, estimate * worse, worse, alone, for_cores});
+    candidates_.push_back({std::move(plan), tasks / rate * alone, tasks, estimate * alone, alone, of_gpus, for_cores});
   }
 
   /// The fastest candidate with its predicted time. If all are too large to rehearse, the one that seems fastest.
@@ -84,6 +87,7 @@ class Search {
     sort();
     const Candidate first = candidates_.front();
     while (auto* const next = most_promising()) rehearse(*next);
+    if (limit_ < never && model_.sharing_cores > 0) share_with_cores();
     if (limit_ == never) best_ = first.plan, best_.seconds = std::max(first.estimate, first.bound);
     return std::move(best_);
   }
@@ -112,9 +116,10 @@ class Search {
     double bound;       ///< lower bound of the time: arithmetic alone, with the handicap
     double operations;  ///< approximate number
     double estimate;
-    double worse;     ///< the factor by which the predicted time counts as longer, if cores get as much as they can
-    double alone;     ///< the same if cores get nothing
-    Index for_cores;  ///< number of tiles that the cores could compute
+    double worse;            ///< the factor by which the predicted time counts as longer
+    double of_gpus;          ///< the fraction of the work that GPUs do if cores get as much as they can
+    Index for_cores;         ///< number of tiles that the cores could compute
+    double seconds = never;  ///< rehearsed; never: not, or not to its end
     bool is_done = false;
     std::size_t group() const { return 2 * index(plan.gpus) + (plan.panels.exist() ? 1 : 0); }
   };
@@ -133,10 +138,12 @@ class Search {
     Candidate* best = nullptr;
     double least = never;
     for (auto& candidate : candidates_) {
-      if (candidate.is_done || !has_time(candidate)) continue;
-      if (candidate.bound >= limit_) continue;
+      const double part = beside_cores_ ? candidate.of_gpus : 1;
+      if (candidate.is_done || !has_time(candidate) || candidate.bound * part >= limit_) continue;
       const double known = errors_[candidate.group()], error = known > 0 ? known : untried * last_error_,
-                   expected = candidate.estimate * error * (1 + candidate.operations / allowed());
+                   seconds =
+                       candidate.seconds < never ? candidate.seconds * candidate.worse : candidate.estimate * error,
+                   expected = seconds * part * (1 + candidate.operations / allowed());
       if (best == nullptr || expected < least) best = &candidate, least = expected;
     }
     return best;
@@ -169,21 +176,45 @@ class Search {
   }
 
   void rehearse(Candidate& candidate) {
-    const double longest = limit_ / candidate.worse, seconds = forecast_of(candidate.plan, longest).seconds;
+    const double longest = limit_ / candidate.worse / (beside_cores_ ? candidate.of_gpus : 1);
     candidate.is_done = true;
+    candidate.seconds = forecast_of(candidate.plan, longest).seconds;
+    const bool ended = candidate.seconds < never;
     if (candidate.estimate > 0) {  // a rehearsal that stopped only shows that the estimate was too low
       auto &error = errors_[candidate.group()], &finished = finished_[candidate.plan.panels.exist() ? 1 : 0];
-      const double least = std::min(seconds, longest) * candidate.worse / candidate.estimate;
-      if (seconds < never) last_error_ = finished = error = least;
+      const double least = std::min(candidate.seconds, longest) * candidate.worse / candidate.estimate;
+      if (ended) last_error_ = finished = error = least;
       else last_error_ = error = std::max({least, error, finished});
     }
-    if (seconds == never) return;
-    keep(candidate.plan, seconds, candidate.alone);
-    const double spent = std::exchange(spent_, spent_on_cores_);  // this may take as long as the search
-    for (auto& plan : shared(candidate, seconds))
-      if (spent_ == 0 || has_time(candidate))
-        keep(plan, forecast_of(plan, limit_ / candidate.alone).seconds, candidate.alone);
-    spent_on_cores_ = std::exchange(spent_, spent);
+    if (ended && !beside_cores_) keep(candidate.plan, candidate.seconds, candidate.worse);
+  }
+  /// The second search. Plans must now also be faster than the first search's without their handicaps, since cores are
+  /// not meant to save GPUs.
+  void share_with_cores() {
+    const double longest = best_.seconds, limit = limit_;
+    for (auto& candidate : candidates_) candidate.is_done = candidate.of_gpus == 1 && candidate.for_cores == 0;
+    beside_cores_ = true, spent_ = 0;
+    while (auto* const next = most_promising()) {
+      if (next->seconds == never) rehearse(*next);
+      next->is_done = true;
+      if (next->seconds == never) continue;
+      const double error = next->seconds * next->worse == limit ? 0 : error_of_end(next->plan);
+      for (auto& plan : shared(*next, next->seconds)) {
+        if (!has_time(*next)) break;
+        const double seconds = forecast_of(plan, std::min(limit_ / next->worse, longest - error)).seconds;
+        if (seconds < longest - error) keep(plan, seconds, next->worse);
+      }
+    }
+  }
+  /// The error of comparisons between plans. GPUs of unlike speed share the last tasks as they become free, so the
+  /// slowest may run one more task than predicted.
+  double error_of_end(const Plan& plan) const {
+    double longest = 0;
+    if (machine_.gpus_alike) return longest;
+    const double flops = model_.flops(call_.task(plan));
+    for (std::size_t gpu = 0; gpu < index(plan.gpus); gpu++)
+      longest = std::max(longest, model_.gpus[gpu].task_seconds("gemm", {flops}, model_.element_size));
+    return longest;
   }
   /// @param worse  the factor by which the predicted time counts as longer
   void keep(const Plan& plan, double seconds, double worse) {
@@ -235,11 +266,12 @@ class Search {
   std::vector<Candidate> candidates_;
   Graph graph_;
   Plan best_;
-  double limit_ = never;                   ///< the least time so far, with the handicaps
-  double spent_ = 0, spent_on_cores_ = 0;  ///< operations rehearsed, and those of plans with a part for cores
-  static constexpr double untried = 0.8;   ///< so that each group is tried
-  std::array<double, 66> errors_{};        ///< rehearsed times relative to estimates, by group; 0: not known
-  std::array<double, 2> finished_{};       ///< the same of the last rehearsal that ended, in tiles and in panels
+  double limit_ = never;                  ///< the least time so far, with the handicaps
+  double spent_ = 0;                      ///< operations rehearsed in this search
+  bool beside_cores_ = false;             ///< in the second search
+  static constexpr double untried = 0.8;  ///< so that each group is tried
+  std::array<double, 66> errors_{};       ///< rehearsed times relative to estimates, by group; 0: not known
+  std::array<double, 2> finished_{};      ///< the same of the last rehearsal that ended, in tiles and in panels
   double last_error_ = 1;
 };
 
