@@ -101,8 +101,8 @@ void getrs(PanelOps<Sink>& to, Op op, const tile::Stored& B) {
   }
 }
 
-/// The solve above over processes, with the panels held back: each panel is applied to all of B, and then discarded. It
-/// is sent once for each of the two triangles.
+/// The solve above over many processes, with the panels held back: each step sends the tiles of one triangle in one
+/// panel, applies them to all of B, and discards them. A tile that both triangles need is sent twice.
 /// @param inputs  counts 2 `to.pivoted()` steps
 template <typename Sink, typename Inputs>
 void getrs_held_back(PanelOps<Sink>& to, Inputs& inputs, Op op, const tile::Stored& B) {

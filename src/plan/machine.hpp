@@ -92,8 +92,8 @@ struct PeerLink {
   bool bus = false;    ///< whether the copies use the links to the host
 };
 
-/// What a rehearsal knows of a machine for one element type. The rates were measured when the session began, or come
-/// from the description of a simulated machine.
+/// What a rehearsal knows of a machine for one element type. The rates were measured when this session or an earlier
+/// one began, or come from the description of a simulated machine.
 struct Machine {
   std::vector<Gpu> gpus;
   Gpu core;  ///< a CPU core, which has no link

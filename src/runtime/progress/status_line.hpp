@@ -21,8 +21,8 @@ class StatusLine {
   /// Characters that fit on a line.
   std::size_t width() const;
 
-  /// Starts a new activity, which began at `begin`, and clears the line. In the activity's first second on a terminal,
-  /// or its first five seconds elsewhere, `show` prints nothing.
+  /// Turns to a new activity, which began at `begin`, and clears the line. In the activity's first second on a
+  /// terminal, or its first five seconds elsewhere, `show` prints nothing.
   void start(Clock::time_point begin);
   /// Shows one line of ASCII, cut to `width()` characters, unless it is too early for a line.
   void show(const std::string& text, Clock::time_point now);

@@ -6,10 +6,11 @@
 /// Workers leave tasks to others that are much faster.
 namespace tessera::scheduler {
 
-/// Whether a worker should leave a task to workers that are at least three times as fast, and 0.5 ms faster. It should
-/// if they would finish the task earlier, even after all ready tasks that precede it, or after all submitted tasks,
-/// where those that wait for slower workers count from when these end their tasks. While the duration on a core is
-/// unknown, one core measures it, and the other cores leave such tasks to GPUs.
+/// Whether a worker should leave a task to workers that are at least three times as fast, and save at least 0.5 ms. It
+/// should if they would finish the task earlier, even after all ready tasks that precede it, or even after all
+/// submitted tasks. Of the latter, tasks in the chains of slower workers do not count before those workers end their
+/// current tasks. While the duration on a core is unknown, one core measures it, and the other cores leave such tasks
+/// to GPUs.
 bool leave_to_faster(const State& state, const Worker& worker, const Task& task);
 
 /// Moves tasks that a worker should leave to faster workers from the front of its queue to the shared queues. Records
