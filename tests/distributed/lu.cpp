@@ -152,7 +152,8 @@ TEST(DistributedLuMemory, SolvesWithFewPanelsOfOtherProcesses) {
   if (grid_rows * grid_columns == 1) GTEST_SKIP() << "there are no other processes";
   const Grid g(1, grid_rows * grid_columns);
   const Controlled held_back(g, {.holds_back = true});
-  constexpr Index rows = 512, width = 8, held = 4 + 1;  // of 64 panels; the memory of one is not free at once
+  // Of 64 panels; the memory of one is not free at once. All of A is small, since a memory may have room for 1 MiB.
+  constexpr Index rows = 256, width = 4, held = 4 + 1;
   const auto a = matrix<double>(rows, rows);
   auto factors = a;
   std::vector<std::int64_t> ipiv(rows);

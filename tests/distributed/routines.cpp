@@ -156,7 +156,7 @@ TEST(DistributedSolveMemory, HoldsFewRowsOfOtherProcesses) {
   const auto g = grid();
   if (g.p() * g.q() == 1) GTEST_SKIP() << "there are no other processes";
   const Controlled held_back(g, {.holds_back = true});
-  constexpr Index order = 512, width = 16, columns = 32;
+  constexpr Index order = 256, width = 8, columns = 32;  // small, since a memory may have room for 1 MiB
   const auto a = Whole<double>(order, order, 1).dominant();
   Whole<double> b(order, columns, 2);
   const auto A = distributed(g, a, {width, width}), B = distributed(g, b, {width, width});
