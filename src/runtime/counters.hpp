@@ -20,7 +20,8 @@ void count_copied(int from_node, int to_node, std::uint64_t bytes);
 
 /// The products that threads compute without tasks at the moment, for those who wait for the end of all work.
 inline std::atomic<int> products_without_tasks = 0;
-inline thread_local int products_of_this_thread = 0;  ///< > 0 only where a signal handler interrupts a product, or has left one
+inline thread_local int products_of_this_thread =
+    0;  ///< > 0 only where a signal handler interrupts a product, or has left one
 struct OneWithoutTasks {
   OneWithoutTasks() { products_without_tasks++, products_of_this_thread++; }
   ~OneWithoutTasks() { products_without_tasks--, products_of_this_thread--; }
