@@ -31,9 +31,8 @@ class Sweep {
         const tile::Stored& A, const tile::Stored& B)
       : Sweep(session.machine(), plan, side, uplo, op, diag, A, B) {
     const auto& share = B.grid().share();
-    if (share.p * share.q > 1)
-      own(plan.grid, is_left() ? B.first_column() : B.first_row(),
-          is_left() ? tile::OwnerGrid{share.p, share.q} : tile::OwnerGrid{share.q, share.p});
+    own(plan.grid, is_left() ? B.first_column() : B.first_row(),
+        is_left() ? tile::OwnerGrid{share.p, share.q} : tile::OwnerGrid{share.q, share.p});
   }
   /// The constructor for matrices that are not distributed.
   Sweep(const detail::Machine& machine, const algorithms::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,

@@ -251,7 +251,7 @@ void TileGrid::renew(Index i, Index j) {
 
 bool TileGrid::update_copies(Index i, Index j, const std::byte* first, const std::byte* end) {
   const auto whole = memory(i, i + 1, j, j + 1), part = part_in(whole, first, end);
-  // CUDA copies pageable memory several times more slowly than the staging buffers of a tile.
+  // Assumed: CUDA copies pageable memory several times more slowly than the staging buffers of a tile.
   constexpr std::size_t slower = 4;
   if (slower * part.bytes() > whole.bytes()) return false;
   const auto offset = static_cast<std::size_t>(part.first - whole.first);

@@ -68,7 +68,7 @@ bool is_pinned(const std::optional<std::vector<PageRange>>& ranges) {
 /// @param except  tiles that a call is writing; may be null
 void renew_all(Store& all, Removed& removed, const std::vector<PageRange>& written, const TileGrid* except) {
   constexpr std::size_t most = 32;
-  // Copying a range takes as long as copying a small tile.
+  // Assumed: copying a range takes as long as copying a small tile.
   constexpr std::size_t few = 8;
   const auto write = except == nullptr && written.size() <= few ? Write::Done : Write::Possible;
   const auto together = (written.size() + most - 1) / most;
