@@ -231,7 +231,9 @@ bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory, con
     seen.price = price;
     return false;
   }
-  if (pages_->are_huge(whole) || make_huge(seen)) return pages_->count_as(true, whole);
+  const bool are_huge = pages_->are_huge(whole);
+  if (result != nullptr && !are_huge) seen.is_early = true;
+  if (are_huge || make_huge(seen)) return pages_->count_as(true, whole);
   // It takes longer to unmark each small page, or to write it while it is marked, than to copy the result again.
   sell(all, removed, seen);
   seen.price = highest_price;
@@ -260,7 +262,7 @@ Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const argument
       continue;
     }
     const auto place = find(memory);
-    ready.looks_later = !reads_output && place != seen_.end() && place->was_result;
+    ready.looks_later = !reads_output && place != seen_.end() && place->was_result && !place->is_early;
     if (ready.looks_later || look_at_output(all, removed, memory)) ready.results.push_back(memory);
   }
   return ready;

@@ -47,7 +47,7 @@ class Watch {
   Ready begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands, bool reads_output);
   /// If a call does not read its output, it can be repeated, and what takes long is done here, while the devices
   /// compute: it prepares the pages of the result, to which writes are slow until then, and looks whether io_uring or
-  /// RDMA have pinned pages.
+  /// RDMA have pinned pages. If devices were faster once, the pages of that result are prepared before each call.
   void look_later(Store& all, Removed& removed, Ready& ready);
   /// Call this when the results are in place. @param failed  some may not be
   void end(Store& all, Removed& removed, const Ready& ready, bool failed);
@@ -63,6 +63,7 @@ class Watch {
     int moves = 0;         ///< number of times that it was moved to huge pages
     bool is_watched = false;
     bool was_result = false;  ///< the last call that wrote it has left its tiles in the store
+    bool is_early = false;    ///< devices have written its pages while they were marked, which splits huge pages
   };
   using Place = std::vector<Seen>::iterator;
 

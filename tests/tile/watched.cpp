@@ -526,7 +526,8 @@ TEST_F(Watched, ResultsInSmallPagesMoveToHugePages) {
     const auto whole = detail::pages_of(C, bytes);
     double reused = 0;
     bool became_huge = false;  // writes to marked pages, by cores that are early, split them again
-    for (int call = 0; call < 6; call++) {
+    constexpr int calls = 12;
+    for (int call = 0; call < calls; call++) {
       fill(high.data(), static_cast<std::uint64_t>(call), 1, order * thin);
       multiply_right(low.data(), high.data(), C, "a result", {order, order, thin});
       detail::kept::reused_bytes = 0;
@@ -534,8 +535,8 @@ TEST_F(Watched, ResultsInSmallPagesMoveToHugePages) {
       reused = detail::kept::reused_bytes;
       became_huge = became_huge || pages->are_huge(whole);
       if (HasFatalFailure()) return;
-      if (call == 4) C[order] += value;  // while the pages are marked
-      if (call == 4) multiply_right(C, low.data(), result.data(), "after a write", {order, thin, order});
+      if (call == calls - 2) C[order] += value;  // while the pages are marked
+      if (call == calls - 2) multiply_right(C, low.data(), result.data(), "after a write", {order, thin, order});
     }
     EXPECT_EQ(became_huge, !is_refused);
     if (counts() && !is_refused) {
