@@ -50,9 +50,12 @@ inline constexpr double clear_gain = 1.05;
 /// rehearsal.
 inline constexpr double clear_gain_of_tasks = 1.005;
 
-/// The share of a call's predicted time that planning may take, and the minimum it may always take [s].
-inline constexpr double planning_share = 0.03, planning_least = 50e-6;
-/// Time to rehearse one operation on a current core [s]. A constant, because the choice must not depend on the load.
+/// The share of a call's predicted time that planning may take, and the minimum it may always take [s]. A plan is made
+/// once for each shape. With a third of this minimum, four GPUs often rehearsed a single plan in tiles and none in
+/// panels.
+inline constexpr double planning_share = 0.03, planning_least = 150e-6;
+/// Time to rehearse one operation on a current core with its data in cache [s]. A constant, because the choice must not
+/// depend on the load. The first rehearsals of a process take three to four times as long.
 inline constexpr double rehearsal_of_operation = 0.5e-6;
 /// Fixed cost of a rehearsal, in operations.
 inline constexpr double rehearsal_itself = 10;
