@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <mutex>
 #include <string_view>
-#include <vector>
+#include <utility>
 
 #include <tessera/pinned.hpp>
 #include <tessera/runtime.hpp>
@@ -20,9 +20,9 @@ namespace {
 
 thread_local std::string last_error;
 
-/// One Runtime per call of `tessera_init` that `tessera_finalize` has not matched yet.
+/// The number of calls of `tessera_init` that `tessera_finalize` has not matched yet.
 std::mutex mutex;
-std::vector<std::unique_ptr<Runtime>> runtimes;
+int started = 0;
 
 /// Maps an argument of a member function of Matrix, or an option, to the corresponding argument of the C function.
 struct Origin {
@@ -105,25 +105,22 @@ tessera_status tessera_init(int cpus, int gpus) {
     RuntimeOptions options;
     options.cpus = cpus;
     options.gpus = gpus;
-    auto runtime =
-        with_origins({{"cpus", 1, "cpus"}, {"gpus", 2, "gpus"}}, [&] { return std::make_unique<Runtime>(options); });
+    with_origins({{"cpus", 1, "cpus"}, {"gpus", 2, "gpus"}}, [&] { detail::start_own_session(options); });
     const std::lock_guard lock(mutex);
-    runtimes.push_back(std::move(runtime));
+    started++;
   });
 }
 
 tessera_status tessera_finalize(void) {
   return status_of("tessera_finalize", [] {
     detail::require_can_wait("tessera_finalize");
-    std::unique_ptr<Runtime> last;
     const std::lock_guard lock(mutex);
-    if (!runtimes.empty()) {
-      last = std::move(runtimes.back());
-      runtimes.pop_back();
-      if (!runtimes.empty()) return;
+    if (started > 1) {
+      started--;
+      return;
     }
-    const bool started_by_itself = detail::end_own_session();
-    if (last == nullptr && !started_by_itself)
+    const bool was_started = std::exchange(started, 0) > 0;
+    if (!detail::end_own_session() && !was_started)
       throw RuntimeError("tessera_finalize: Tessera is not running: neither tessera_init nor a routine has started it");
   });
 }

@@ -196,6 +196,12 @@ std::shared_ptr<Session> session(const RuntimeOptions& options) {
   return existing ? existing : make_session(lock, options);
 }
 
+void start_own_session(const RuntimeOptions& options) {
+  auto started = session(options);
+  const std::lock_guard lock(mutex);
+  until_exit.swap(started);
+}
+
 bool end_own_session() {
   std::shared_ptr<Session> own;  // declared before the lock: no session may end while the mutex is held
   {

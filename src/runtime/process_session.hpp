@@ -22,8 +22,12 @@ std::shared_ptr<Session> session_to_wait(const char* what);
 /// The running session, or a new one with `options` that lives as long as it is held.
 std::shared_ptr<Session> session(const RuntimeOptions& options);
 
-/// Waits for all submitted work, and releases the session that a routine has started implicitly. The session ends
-/// unless it is still held elsewhere.
+/// Like `session(options)`, but the session lives until `end_own_session`, or until the process exits. A destructor of
+/// a static object would end it too late, when CUDA has already ended.
+void start_own_session(const RuntimeOptions& options);
+
+/// Waits for all submitted work, and releases the session that a routine or `start_own_session` has started. The
+/// session ends unless it is still held elsewhere.
 /// @return  false if there is no such session
 bool end_own_session();
 

@@ -7,7 +7,9 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <mutex>
 #include <random>
 #include <set>
 #include <vector>
@@ -24,6 +26,7 @@ auto& all_streams = *new std::set<Stream*>;
 auto& default_streams = *new std::map<int, Stream*>;
 auto& peers = *new std::set<std::pair<int, int>>;  ///< a device, and one whose memory it accesses
 thread_local cudaError_t last_error = cudaSuccess;
+std::atomic<bool> has_ended = false;  ///< CUDA ends by an exit handler, which it registers when it starts
 
 /// What an event waits for.
 struct Moment {
@@ -245,6 +248,8 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, 
 
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned /*flags*/, int /*priority*/) {
   need_context();
+  static std::once_flag once;
+  std::call_once(once, [] { std::atexit([] { has_ended = true; }); });
   return *stream = reinterpret_cast<cudaStream_t>(new Stream(current)), cudaSuccess;
 }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
@@ -261,6 +266,7 @@ int stand_in_count(const char* what) {
   return count;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  if (has_ended) return cudaErrorCudartUnloading;
   return stream_of(stream).is_idle() ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
