@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device_handles.hpp"
 
+#include <sched.h>
 #include <starpu.h>
 
 #include <array>
@@ -127,6 +128,8 @@ void destroy_worker(void* /*unused*/) {
   my_worker() = {};
 }
 
+cpu_set_t cores;  ///< of the thread that created the handles
+
 /// Offsets in the device memory of a lane.
 constexpr std::size_t offset_of_pointers = workspace_bytes,
                       offset_of_values = offset_of_pointers + Lane::most_pointers * sizeof(void*),
@@ -135,11 +138,18 @@ constexpr std::size_t offset_of_pointers = workspace_bytes,
 }  // namespace
 
 void create_handles() {
+  CPU_ZERO(&cores);
+  sched_getaffinity(0, sizeof cores, &cores);
   const auto before = codelets::stray_failures();  // failures without a tile
   starpu_execute_on_each_worker(create, nullptr, STARPU_CUDA);
   if (codelets::stray_failures() != before) throw RuntimeError(codelets::last_stray_failure());
   for (const auto& worker : workers)
     if (worker.slots != nullptr) codelets::sum_slots::add({worker.slots, slots});
+}
+
+void leave_core_of_worker() {
+  static thread_local bool has_left = false;
+  if (!std::exchange(has_left, true)) sched_setaffinity(0, sizeof cores, &cores);
 }
 
 void destroy_handles() {

@@ -42,6 +42,10 @@ void stop_lane(Lane& lane);
 /// object.
 Lane& local_lane();
 
+/// Lets the calling thread run on all cores of the thread that has called `create_handles`. CUDA's threads that call
+/// host functions are created by workers, and would stay on the core of one, which polls and seldom leaves it to them.
+void leave_core_of_worker();
+
 /// Redirects the operations of the calling worker to another lane.
 class UseLane {
  public:

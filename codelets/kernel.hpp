@@ -59,7 +59,10 @@ inline void check(const char* operation, cudaError_t status) {
 template <typename Function>
 void then_on_host(cudaStream_t stream, Function function) {
   auto owned = std::make_unique<Function>(std::move(function));
-  const auto run = [](void* it) { (*std::unique_ptr<Function>(static_cast<Function*>(it)))(); };
+  const auto run = [](void* it) {
+    device::leave_core_of_worker();
+    (*std::unique_ptr<Function>(static_cast<Function*>(it)))();
+  };
   const auto status = cudaLaunchHostFunc(stream, run, owned.get());
   check("cudaLaunchHostFunc", status);
   if (status == cudaSuccess) static_cast<void>(owned.release());  // `run` deletes it
