@@ -12,6 +12,7 @@
 namespace tessera::detail {
 
 class Session;
+struct Machine;
 
 /// A call on tiled matrices. Members that the routine does not have keep their defaults.
 template <Scalar T>
@@ -48,6 +49,9 @@ FAMILY(triangular)  // trmm and trsm; with panels, A is on the left and not tran
 #define INSTANTIATE_FAMILY_TYPE(letter, T, name)      \
   template void submit_##name<T>(const TileCall<T>&); \
   template void compute_##name<T>(const std::shared_ptr<Session>&, const algorithms::Plan&, const blas::Call&);
+
+/// The plan of a column-major call whose operands the program does not keep.
+algorithms::Plan plan_call(const Machine& machine, const blas::Call& call);
 
 /// Whether a routine is Hermitian instead of symmetric. False for real matrices.
 template <Scalar T>

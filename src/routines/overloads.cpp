@@ -28,9 +28,26 @@ namespace tessera {
 
 namespace detail {
 
-namespace {
-
 using blas::Routine, blas::Shape;
+
+algorithms::Plan plan_call(const Machine& machine, const blas::Call& c) {
+  const auto of_triangle = [&](Op op_b, plan::SumOf what) {
+    return plan::plan_triangle(machine, c.type, what, c.op_a, op_b, c.n, c.k);
+  };
+  const Op other = codelets::other_factor(false, c.op_a);
+  switch (c.shape()) {
+  case Shape::product: break;
+  case Shape::triangle_product: return of_triangle(c.op_b, plan::SumOf::Triangle);
+  case Shape::symmetric: return plan::plan_symmetric(machine, c.type, c.side, c.m, c.n);
+  case Shape::rank_k: return of_triangle(other, plan::SumOf::RankK);
+  case Shape::rank_2k: return of_triangle(other, plan::SumOf::Rank2k);
+  case Shape::triangular:
+    return plan::plan_triangular(machine, c.type, c.side, c.op_a, c.routine == Routine::trsm, c.m, c.n);
+  }
+  return plan::plan_product(machine, c.type, c.op_a, c.op_b, c.m, c.n, c.k);
+}
+
+namespace {
 
 /// @param layout  set if the caller passed a layout; it is then argument 1, and all other positions increase by one
 /// @throws ArgumentError, ShapeError
@@ -50,24 +67,6 @@ void require_legal(const blas::Call& call, std::optional<Layout> layout, blas::R
     if (&input != &output && input.used && input.m > 0 && input.n > 0 && overlap(memory_of(output), memory_of(input)))
       throw ShapeError(call.name(), output.position, output.name,
                        std::string("shares memory with the input ") + input.name);
-}
-
-template <Scalar T>
-algorithms::Plan plan_call(const Machine& machine, const blas::Call& c) {
-  const auto of_triangle = [&](Op op_b, plan::SumOf what) {
-    return plan::plan_triangle(machine, type_letter<T>, what, c.op_a, op_b, c.n, c.k);
-  };
-  const Op other = codelets::other_factor(false, c.op_a);
-  switch (c.shape()) {
-  case Shape::product: break;
-  case Shape::triangle_product: return of_triangle(c.op_b, plan::SumOf::Triangle);
-  case Shape::symmetric: return plan::plan_symmetric(machine, type_letter<T>, c.side, c.m, c.n);
-  case Shape::rank_k: return of_triangle(other, plan::SumOf::RankK);
-  case Shape::rank_2k: return of_triangle(other, plan::SumOf::Rank2k);
-  case Shape::triangular:
-    return plan::plan_triangular(machine, type_letter<T>, c.side, c.op_a, c.routine == Routine::trsm, c.m, c.n);
-  }
-  return plan::plan_product(machine, type_letter<T>, c.op_a, c.op_b, c.m, c.n, c.k);
 }
 
 /// The plan of a product with operands that the program keeps: its tiles are those in which they are on the GPUs,
@@ -121,7 +120,7 @@ void compute_in_session(const std::shared_ptr<Session>& session, const blas::Cal
   const bool on_gpu = reads && machine.operands >= 0;
   if (on_gpu && machine.gpu_count() == 1 && compute_without_tasks(*session, machine, call)) return;
   auto kept_plan = reads ? plan_kept<T>(machine, call) : std::nullopt;
-  const auto plan = kept_plan ? *std::move(kept_plan) : plan_call<T>(machine, call);
+  const auto plan = kept_plan ? *std::move(kept_plan) : plan_call(machine, call);
   if (on_gpu && machine.gpu_count() > 1 && plan.gpus == 1 && compute_without_tasks(*session, machine, call)) return;
   switch (call.shape()) {
   case Shape::product:

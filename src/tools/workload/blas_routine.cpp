@@ -10,8 +10,7 @@
 #include <tessera/lapack.hpp>
 #include <tessera/matrix.hpp>
 
-#include "common/symmetry.hpp"
-#include "plan/plans.hpp"
+#include "routines/compute.hpp"
 #include "workload/blas_equations.hpp"
 #include "workload/libraries.hpp"
 #include "workload/other_libraries.hpp"
@@ -122,7 +121,9 @@ class BlasRoutine : public bench::Routine {
     return std::pow(std::abs(p.beta), static_cast<double>(p.chain));
   }
   using bench::Routine::plan_of;
-  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override;
+  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+    return with_call(which_, p, [&](const blas::Call& call) { return detail::plan_call(machine, call); });
+  }
 
   void run_tessera(const Problem& p, const Operands& o) const override;
   std::unique_ptr<SpreadCall> spread(const Problem& p, const Operands& o) const override;
@@ -187,21 +188,6 @@ Shapes BlasRoutine::shapes(const Problem& p) const {
     all.A.well_conditioned = is_triangular();
     return all;
   });
-}
-
-algorithms::Plan BlasRoutine::plan_of(const Problem& p, const detail::Machine& machine) const {
-  const auto triangle = [&](plan::SumOf what, Op op_b) {
-    return plan::plan_triangle(machine, p.type, what, p.op_a, op_b, p.n, p.k);
-  };
-  switch (properties().shape) {
-  case blas::Shape::product: return plan::plan_product(machine, p.type, p.op_a, p.op_b, p.m, p.n, p.k);
-  case blas::Shape::triangle_product: return triangle(plan::SumOf::Triangle, p.op_b);
-  case blas::Shape::symmetric: return plan::plan_symmetric(machine, p.type, p.side, p.m, p.n);
-  case blas::Shape::rank_k: return triangle(plan::SumOf::RankK, codelets::other_factor(false, p.op_a));
-  case blas::Shape::rank_2k: return triangle(plan::SumOf::Rank2k, codelets::other_factor(false, p.op_a));
-  case blas::Shape::triangular: break;
-  }
-  return plan::plan_triangular(machine, p.type, p.side, p.op_a, which_ == blas::Routine::trsm, p.m, p.n);
 }
 
 std::array<TileSize, 3> BlasRoutine::tiles(const Problem& p) const {
