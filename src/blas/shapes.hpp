@@ -91,6 +91,17 @@
 #define PASS_INPUT(name, ld, ...) name, ld,
 #define PASS_OUTPUT(name, ld, ...) name, ld
 
+// The parameters of a function on matrices M<T>, where alpha and beta have types Alpha and Beta.
+#define MATRICES_OPTION(Type, member, name, M, T, Alpha, Beta) Type name,
+#define MATRICES_SIZE(name, M, T, Alpha, Beta)
+#define MATRICES_FACTOR(Kind, name, M, T, Alpha, Beta) FACTOR_##Kind(Alpha, Beta) name,
+#define MATRICES_INPUT(name, ld, M, T, Alpha, Beta) const M<T>&name,
+#define MATRICES_OUTPUT(name, ld, M, T, Alpha, Beta) const M<T>& name
+
+/// Selects the type of a factor by its Kind.
+#define FACTOR_Alpha(Alpha, Beta) Alpha
+#define FACTOR_Beta(Alpha, Beta) Beta
+
 // One DEFINE(letter, type, ...) for each type that SDCZ or CZ in routines.def stands for.
 #define FOR_CZ(DEFINE, ...)                   \
   DEFINE(c, std::complex<float>, __VA_ARGS__) \
@@ -99,6 +110,9 @@
   DEFINE(s, float, __VA_ARGS__)  \
   DEFINE(d, double, __VA_ARGS__) \
   FOR_CZ(DEFINE, __VA_ARGS__)
+/// The concept that these types satisfy.
+#define CONCEPT_CZ ComplexScalar
+#define CONCEPT_SDCZ Scalar
 
 namespace tessera::blas {
 

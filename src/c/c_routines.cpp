@@ -26,20 +26,16 @@ tessera_status compute(const char* function, Arguments... arguments) {
 // The parameters after the layout. Elements have type T, alpha has type Alpha, and beta has type Beta.
 #define DECLARE_OPTION(Type, member, name, T, Alpha, Beta) C##Type name,
 #define DECLARE_SIZE(name, T, Alpha, Beta) int64_t name,
-#define DECLARE_FACTOR(Kind, name, T, Alpha, Beta) NUMBER_##Kind(T, Alpha, Beta) name,
+#define DECLARE_FACTOR(Kind, name, T, Alpha, Beta) Number<FACTOR_##Kind(Alpha<T>, Beta<T>)> name,
 #define DECLARE_INPUT(name, ld, T, Alpha, Beta) const Element<T>*name, int64_t ld,
 #define DECLARE_OUTPUT(name, ld, T, Alpha, Beta) Element<T>*name, int64_t ld
-#define NUMBER_Alpha(T, Alpha, Beta) Number<Alpha<T>>
-#define NUMBER_Beta(T, Alpha, Beta) Number<Beta<T>>
 
 // The arguments in the form that `call` converts.
 #define GIVE_OPTION(Type, member, name, Alpha, Beta) choice(#name, name),
 #define GIVE_SIZE(name, Alpha, Beta) name,
-#define GIVE_FACTOR(Kind, name, Alpha, Beta) FACTOR_##Kind(Alpha, Beta){#name, address(name)},
+#define GIVE_FACTOR(Kind, name, Alpha, Beta) Factor<FACTOR_##Kind(Alpha, Beta)>{#name, address(name)},
 #define GIVE_INPUT(name, ld, Alpha, Beta) name, ld,
 #define GIVE_OUTPUT(name, ld, Alpha, Beta) name, ld
-#define FACTOR_Alpha(Alpha, Beta) Factor<Alpha>
-#define FACTOR_Beta(Alpha, Beta) Factor<Beta>
 
 // `tessera::name<T>` is overloaded; these arguments select the overload for pointers.
 #define DEFINE(letter, T, name, shape, Alpha, Beta)                                                      \

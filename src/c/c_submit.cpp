@@ -35,12 +35,10 @@ tessera_status submit(const char* function, Routine routine, Arguments... argume
 // The arguments in the form that `submit` converts. The output is last.
 #define GIVE_OPTION(Type, member, name, Alpha, Beta) choice(#name, name),
 #define GIVE_SIZE(name, Alpha, Beta)
-#define GIVE_FACTOR(Kind, name, Alpha, Beta) FACTOR_##Kind(Alpha, Beta){#name, name},
+#define GIVE_FACTOR(Kind, name, Alpha, Beta) Factor<FACTOR_##Kind(Alpha, Beta)>{#name, name},
 #define GIVE_INPUT(name, ld, Alpha, Beta) Operand{#name, name},
 #define GIVE_OUTPUT(name, ld, Alpha, Beta) \
   Operand { #name, name }
-#define FACTOR_Alpha(Alpha, Beta) Factor<Alpha>
-#define FACTOR_Beta(Alpha, Beta) Factor<Beta>
 
 #define ROUTINE(name, types, shape, alpha, beta)                                                               \
   tessera_status tessera_##name##_submit(SHAPE_##shape(DECLARE)) {                                             \

@@ -166,33 +166,24 @@ void solve_elsewhere(Op op, const DistributedMatrix<T>& A, const Pivots& pivots,
 
 }  // namespace detail
 
-#define PARAMETER_OPTION(Type, member, name, T, Alpha, Beta) Type name,
-#define PARAMETER_SIZE(name, T, Alpha, Beta)
-#define PARAMETER_FACTOR(Kind, name, T, Alpha, Beta) FACTOR_##Kind(Alpha, Beta) name,
-#define PARAMETER_INPUT(name, ld, T, Alpha, Beta) const DistributedMatrix<T>&name,
-#define PARAMETER_OUTPUT(name, ld, T, Alpha, Beta) const DistributedMatrix<T>& name
-#define FACTOR_Alpha(Alpha, Beta) Alpha
-#define FACTOR_Beta(Alpha, Beta) Beta
 #define NAME_OPTION(Type, member, name, ...) name,
 #define NAME_SIZE(name, ...)
 #define NAME_FACTOR(Kind, name, ...) name,
 #define NAME_INPUT(name, ld, ...) name,
 #define NAME_OUTPUT(name, ld, ...) name
-#define CONCEPT_SDCZ Scalar
-#define CONCEPT_CZ ComplexScalar
 
-#define ROUTINE(name, types, shape, Alpha, Beta)                          \
-  template <CONCEPT_##types T>                                            \
-  void name(SHAPE_##shape(PARAMETER, T, blas::Alpha<T>, blas::Beta<T>)) { \
-    const auto call = [](const auto&... arguments) {                      \
-      detail::agree(#name, detail::last_of(arguments...), arguments...);  \
-      tessera::name<T>(detail::tiles_of(arguments)...);                   \
-    };                                                                    \
-    call(SHAPE_##shape(NAME));                                            \
-  }                                                                       \
+#define ROUTINE(name, types, shape, Alpha, Beta)                                            \
+  template <CONCEPT_##types T>                                                              \
+  void name(SHAPE_##shape(MATRICES, DistributedMatrix, T, blas::Alpha<T>, blas::Beta<T>)) { \
+    const auto call = [](const auto&... arguments) {                                        \
+      detail::agree(#name, detail::last_of(arguments...), arguments...);                    \
+      tessera::name<T>(detail::tiles_of(arguments)...);                                     \
+    };                                                                                      \
+    call(SHAPE_##shape(NAME));                                                              \
+  }                                                                                         \
   FOR_##types(INSTANTIATE_DISTRIBUTED, name, shape, Alpha, Beta)
 #define INSTANTIATE_DISTRIBUTED(letter, T, name, shape, Alpha, Beta) \
-  template void name<T>(SHAPE_##shape(PARAMETER, T, blas::Alpha<T>, blas::Beta<T>));
+  template void name<T>(SHAPE_##shape(MATRICES, DistributedMatrix, T, blas::Alpha<T>, blas::Beta<T>));
 #include "blas/routines.def"
 #undef ROUTINE
 

@@ -319,8 +319,6 @@ using namespace tessera;
 #define DECLARE_INPUT(name, ld, T, ...) const Element<T>*name, PLACE(name),
 #define DECLARE_OUTPUT(name, ld, T, ...) Element<T>*name, PLACE(name)
 #define PLACE(name) const int *i##name, const int *j##name, const int *desc##name
-#define FACTOR_Alpha(Alpha, Beta) Alpha
-#define FACTOR_Beta(Alpha, Beta) Beta
 #define SET_OPTION(Type, member, name, ...) call.member = option<Type>(name);
 #define SET_SIZE(name, ...) call.name = *name;
 #define SET_FACTOR(Kind, name, ...) call.name = name;

@@ -69,9 +69,7 @@ using tessera::Uplo;
 // The parameters after the layout, for alpha and beta of types Alpha and Beta and integers of type Int.
 #define DECLARE_OPTION(Type, member, name, Alpha, Beta, Int) int name,
 #define DECLARE_SIZE(name, Alpha, Beta, Int) Int name,
-#define DECLARE_FACTOR(Kind, name, Alpha, Beta, Int) NUMBER_##Kind(Alpha, Beta) name,
-#define NUMBER_Alpha(Alpha, Beta) Number<Alpha>
-#define NUMBER_Beta(Alpha, Beta) Number<Beta>
+#define DECLARE_FACTOR(Kind, name, Alpha, Beta, Int) Number<FACTOR_##Kind(Alpha, Beta)> name,
 #define DECLARE_INPUT(name, ld, Alpha, Beta, Int) Data name, Int ld,
 #define DECLARE_OUTPUT(name, ld, Alpha, Beta, Int) void *name, Int ld
 

@@ -188,21 +188,12 @@ void compute_legal(const blas::Call& call) {
 
 using namespace blas;
 
-// Parameters of the functions on matrices of T, where alpha and beta have types Alpha and Beta.
-#define TILES_OPTION(Type, member, name, T, Alpha, Beta) Type name,
-#define TILES_SIZE(name, T, Alpha, Beta)
-#define TILES_FACTOR(Kind, name, T, Alpha, Beta) FACTOR_##Kind(Alpha, Beta) name,
-#define TILES_INPUT(name, ld, T, Alpha, Beta) const Matrix<T>&name,
-#define TILES_OUTPUT(name, ld, T, Alpha, Beta) const Matrix<T>& name
-
-// Parameters of the functions on pointers.
+// Parameters of the functions on pointers to T, where alpha and beta have types Alpha and Beta.
 #define POINTERS_OPTION(Type, member, name, T, Alpha, Beta) Type name,
 #define POINTERS_SIZE(name, T, Alpha, Beta) Index name,
 #define POINTERS_FACTOR(Kind, name, T, Alpha, Beta) FACTOR_##Kind(Alpha, Beta) name,
 #define POINTERS_INPUT(name, ld, T, Alpha, Beta) const T *name, Index ld,
 #define POINTERS_OUTPUT(name, ld, T, Alpha, Beta) T *name, Index ld
-#define FACTOR_Alpha(Alpha, Beta) Alpha
-#define FACTOR_Beta(Alpha, Beta) Beta
 
 // The arguments as members of a TileCall, and of a Call.
 #define TILE_MEMBER_OPTION(Type, member, name, ...) .member = name,
@@ -216,12 +207,9 @@ using namespace blas;
 #define MEMBER_INPUT(name, ld, ...) .name = name, .ld = ld,
 #define MEMBER_OUTPUT(name, leading, ...) .C = name, .ldc = leading
 
-#define CONCEPT_SDCZ Scalar
-#define CONCEPT_CZ ComplexScalar
-
 #define ROUTINE(name, types, shape, Alpha, Beta)                                                        \
   template <CONCEPT_##types T>                                                                          \
-  void name(SHAPE_##shape(TILES, T, Alpha<T>, Beta<T>)) {                                               \
+  void name(SHAPE_##shape(MATRICES, Matrix, T, Alpha<T>, Beta<T>)) {                                    \
     detail::submit<T>({.routine = Routine::name, SHAPE_##shape(TILE_MEMBER)});                          \
   }                                                                                                     \
   template <CONCEPT_##types T>                                                                          \
@@ -233,9 +221,9 @@ using namespace blas;
     detail::compute({.routine = Routine::name, .type = type_letter<T>, SHAPE_##shape(MEMBER)}, layout); \
   }                                                                                                     \
   FOR_##types(INSTANTIATE_FORMS, name, shape, Alpha, Beta)
-#define INSTANTIATE_FORMS(letter, T, name, shape, Alpha, Beta)          \
-  template void name<T>(SHAPE_##shape(TILES, T, Alpha<T>, Beta<T>));    \
-  template void name<T>(SHAPE_##shape(POINTERS, T, Alpha<T>, Beta<T>)); \
+#define INSTANTIATE_FORMS(letter, T, name, shape, Alpha, Beta)                  \
+  template void name<T>(SHAPE_##shape(MATRICES, Matrix, T, Alpha<T>, Beta<T>)); \
+  template void name<T>(SHAPE_##shape(POINTERS, T, Alpha<T>, Beta<T>));         \
   template void name<T>(Layout layout, SHAPE_##shape(POINTERS, T, Alpha<T>, Beta<T>));
 #include "blas/routines.def"
 #undef ROUTINE

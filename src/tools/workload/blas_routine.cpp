@@ -35,8 +35,6 @@ To factor(T x) {
 #define GIVE_FACTOR(Kind, name, Alpha, Beta) factor<FACTOR_##Kind(Alpha, Beta)>(c.name),
 #define GIVE_INPUT(name, ld, ...) c.name, c.ld,
 #define GIVE_OUTPUT(name, ld, ...) c.C, c.ldc
-#define FACTOR_Alpha(Alpha, Beta) Alpha
-#define FACTOR_Beta(Alpha, Beta) Beta
 
 template <Scalar T, typename Size>
 void call(const auto& library, blas::Routine routine, const bench::Call<T, Size>& c) {
