@@ -32,19 +32,15 @@ Info factorize(const algorithms::Plan& plan, Uplo uplo, const Matrix<T>& A) {
     outcome->succeed();
   } else {
     name_operand(A, 'A');
-    auto value = std::make_unique<codelets::InfoValue>();
     const auto& session = MatrixAccess::session(A);
     const tile::LowerView lower(A, uplo, plan.grid);
     sinks::Submitter submitter(session, A, plan.gpus);
-    // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
-    auto* const reported = value.release();
-    const auto algorithm = [&](auto& to) { algorithms::potrf(to, lower, reported); };
+    auto* const value = owned_by_tasks<codelets::InfoValue>();
+    const auto algorithm = [&](auto& to) { algorithms::potrf(to, lower, value); };
     if (plan.load_first && grid.is_private()) algorithms::load(session, type_letter<T>, algorithm);
     algorithms::submit(submitter, algorithm);
-    if (!algorithms::submit_outcome(submitter, lower, lower.nt(), outcome->handle(), reported)) {
-      const std::unique_ptr<codelets::InfoValue> unused(reported);
-      outcome->succeed();
-    }
+    if (!algorithms::submit_outcome(submitter, lower, lower.nt(), outcome->handle(), value))
+      outcome->succeed_without(value);
   }
   return InfoAccess::info(std::move(outcome));
 }

@@ -48,7 +48,6 @@ class LeastSquares {
   void clear_if_zero(const Outcome& outcome, const codelets::RankValue& value) {
     submit(B_, [&](auto& to) { algorithms::clear_rows(to, B_, 0, &value.size, outcome.handle()); });
   }
-  /// @param value  the last task deletes it. If a submission fails, it is leaked, because tasks may still use it
   void end_with(const Outcome& outcome, codelets::OutcomeValue* value) {
     submit(A_, [&](auto& to) { to.outcome(outcome.handle(), value); });
   }
@@ -81,7 +80,7 @@ Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Ind
   const auto b = reflected_panels(session, plan, Side::Left, B, m, nrhs, ldb);
   const Outcome outcome(session);
   LeastSquares<T> problem(plan, op, a, b);
-  auto* const zeros = new codelets::InfoValue;
+  auto* const zeros = owned_by_tasks<codelets::InfoValue>();
   problem.factorize([&](auto& to) { to.report_zeros_to(zeros); });
   problem.end_with(outcome, zeros);
   problem.begin();
@@ -181,7 +180,7 @@ Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   if (A.n() > 0) {
     const auto plan = detail::panels_of(A);
     detail::LeastSquares<T> problem(plan, op, A, B);
-    auto* const rank = new codelets::RankValue;
+    auto* const rank = detail::owned_by_tasks<codelets::RankValue>();
     problem.factorize([&](auto& to) {
       to.report_zeros_to(&rank->zeros);
       to.report_size_to(&rank->size, outcome->handle());

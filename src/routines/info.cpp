@@ -47,6 +47,11 @@ void Outcome::succeed() {
   starpu_data_acquire_on_node_cb(handle_, STARPU_MAIN_RAM, STARPU_W, set, handle_);
 }
 
+void Outcome::succeed_without(const codelets::OutcomeValue* value) {
+  delete value;
+  succeed();
+}
+
 Index Outcome::wait(const char* caller) const {
   require_can_wait(caller);
   starpu_data_acquire_on_node(handle_, STARPU_MAIN_RAM, STARPU_R);

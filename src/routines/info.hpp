@@ -6,6 +6,8 @@
 
 #include <tessera/lapack.hpp>
 
+#include "codelets/codelet.hpp"
+
 namespace tessera::detail {
 
 class Processes;
@@ -24,6 +26,8 @@ class Outcome {
   starpu_data_handle_t handle() const noexcept { return handle_; }
   /// Sets the info to 0 without a task. @pre no task uses it
   void succeed();
+  /// The same, and deletes the value, because this process has no task that would report to it or deliver it.
+  void succeed_without(const codelets::OutcomeValue* value);
   /// If processes share the matrix, all of them must call this.
   /// @param caller  name for error messages
   Index wait(const char* caller = "Info::wait") const;
@@ -34,6 +38,13 @@ class Outcome {
   starpu_data_handle_t handle_ = nullptr;
   mutable std::optional<Index> of_all_;  ///< the value that the processes have agreed on
 };
+
+/// A new value to which tasks report, and which the last task deletes. If a submission fails, it is leaked, because
+/// tasks may still use it.
+template <typename Value>
+Value* owned_by_tasks() {
+  return new Value;
+}
 
 struct InfoAccess {
   static Info info(std::shared_ptr<Outcome> outcome) { return Info(std::move(outcome)); }

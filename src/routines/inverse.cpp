@@ -47,8 +47,7 @@ void submit_inverse(const TriangleTask& task, const algorithms::Plan& plan, Uplo
     if (task.inverts) algorithms::load(session, type_letter<T>, invert);
     else algorithms::load(session, type_letter<T>, multiply);
   }
-  // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
-  auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;
+  auto* const value = outcome != nullptr ? owned_by_tasks<codelets::InfoValue>() : nullptr;
   if (value != nullptr && diag == Diag::NonUnit)
     algorithms::submit(submitter, [&](auto& to) { algorithms::find_zeros(to, L, value); });
   if (task.inverts) algorithms::submit(submitter, invert);

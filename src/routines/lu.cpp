@@ -65,8 +65,7 @@ Submitted factorize(const algorithms::Plan& plan, const Matrix<T>& A) {
     submitter.limit_copies(static_cast<std::size_t>(Ops::most_copies * A.m() * A.nb()) * sizeof(T));
     result.pivots->assign(submitter.exchange(), A);
   }
-  // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
-  auto* const value = new codelets::InfoValue;
+  auto* const value = owned_by_tasks<codelets::InfoValue>();
   Ops to(session->machine(), submitter, plan.grid.size(), A, *result.pivots);
   if (plan.load_first && grid.is_private()) {
     sinks::Loader loader(*session);
@@ -74,10 +73,7 @@ Submitted factorize(const algorithms::Plan& plan, const Matrix<T>& A) {
   }
   if (plan.load_first || !session->machine().has_owners()) algorithms::getrf(to, panel_times(to, share), value);
   else algorithms::getrf_out_of_core(to, plan.together, value);
-  if (!to.outcome(result.outcome->handle(), value)) {
-    const std::unique_ptr<codelets::InfoValue> unused(value);
-    result.outcome->succeed();
-  }
+  if (!to.outcome(result.outcome->handle(), value)) result.outcome->succeed_without(value);
   if (share.is_distributed()) result.pivots->give_to_all(submitter.exchange(), share.p * share.q, submitter.priority());
   return result;
 }

@@ -40,8 +40,7 @@ void submit_lu_inverse(const algorithms::Plan& plan, const Matrix<T>& A, const P
     sinks::Loader loader(session);
     algorithms::LuInverse<sinks::Loader>(session, loader, plan.grid.size(), A).invert();
   }
-  // The last task deletes this. If a submission fails, it is leaked, because tasks may still use it.
-  auto* const value = outcome != nullptr ? new codelets::InfoValue : nullptr;
+  auto* const value = outcome != nullptr ? owned_by_tasks<codelets::InfoValue>() : nullptr;
   if (value != nullptr) inverse.find_zeros(value);
   inverse.invert();
   inverse.solve();

@@ -42,32 +42,24 @@ Unpivoted factorize_unpivoted(const algorithms::Plan& plan, Uplo unit, const Mat
     return result;
   }
   name_operand(A, 'A');
-  auto info = std::make_unique<codelets::InfoValue>();
-  std::unique_ptr<codelets::GrowthValue> growth;
-  algorithms::MeasuredGrowth measured;
   if (with_growth) {
     result.growth = std::make_shared<Outcome>(session);
     result.growth->succeed();  // so that it has a value: tasks that measure read it
-    growth = std::make_unique<codelets::GrowthValue>();
-    measured = {growth.get(), result.growth->handle()};
   }
   const tile::FullView tiles(A, plan.grid);
   sinks::Submitter submitter(*session, A, plan.gpus);
-  // The last tasks delete these. If a submission fails, they are leaked, because tasks may still use them.
-  auto* const reported = info.release();
-  static_cast<void>(growth.release());
-  const auto load = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, reported, {}); };
-  const auto submit = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, reported, measured); };
+  auto* const info = owned_by_tasks<codelets::InfoValue>();
+  algorithms::MeasuredGrowth measured;
+  if (with_growth) measured = {owned_by_tasks<codelets::GrowthValue>(), result.growth->handle()};
+  const auto load = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, info, {}); };
+  const auto submit = [&](auto& to) { algorithms::getrf_nopiv(to, tiles, unit, info, measured); };
   if (plan.load_first && grid.is_private()) algorithms::load(*session, type_letter<T>, load);
   algorithms::submit(submitter, submit);
   const auto submit_outcome = [&](starpu_data_handle_t handle, codelets::OutcomeValue* value) {
     return algorithms::submit_outcome(submitter, tiles, std::min(A.mt(), A.nt()), handle, value);
   };
   if (measured.value != nullptr) submit_outcome(measured.handle, measured.value);
-  if (!submit_outcome(result.info->handle(), reported)) {
-    const std::unique_ptr<codelets::InfoValue> unused(reported);
-    result.info->succeed();
-  }
+  if (!submit_outcome(result.info->handle(), info)) result.info->succeed_without(info);
   return result;
 }
 
