@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The inverses of small triangles, by substitution. A warp computes a column of the inverse in registers. Each of its
 // threads holds every 32nd row.
-#include <complex>
 #include <cstddef>
 
 #include "device_inverse.hpp"

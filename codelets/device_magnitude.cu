@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels that find the largest elements of a matrix.
-#include <complex>
 #include <cstddef>
 
 #include "device_magnitude.hpp"

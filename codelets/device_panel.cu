@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The factorization of a few columns of a panel in registers.
-#include <cmath>
-#include <complex>
 #include <cstddef>
 #include <type_traits>
 

@@ -2,7 +2,6 @@
 // Kernels of QR factorization.
 #include "device_reflectors.hpp"
 
-#include <complex>
 #include <cstddef>
 
 #include "device_number.cuh"

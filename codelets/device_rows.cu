@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Kernels that move rows.
-#include <complex>
 #include <cstddef>
 
 #include "device_number.cuh"

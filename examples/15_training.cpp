@@ -19,7 +19,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <numeric>
 #include <stdexcept>
 #include <string>
 #include <tessera/blas3.hpp>

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
-#include <mutex>
 #include <numeric>
 #include <thread>
 
@@ -21,7 +20,6 @@
 #include "machine/free_memory.hpp"
 #include "machine/gpu.hpp"
 #include "node_share.hpp"
-#include "process_end.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/recording.hpp"
 #include "runtime/session.hpp"

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <complex>
 #include <memory>
 #include <optional>
 #include <span>

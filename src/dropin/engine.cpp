@@ -18,7 +18,6 @@
 #include <tessera/runtime.hpp>
 
 #include "common/environment.hpp"
-#include "common/number.hpp"
 #include "common/of_type.hpp"
 #include "common/thread_supply.hpp"
 #include "common/variables.hpp"

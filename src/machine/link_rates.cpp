@@ -6,8 +6,6 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include <tessera/error.hpp>
-
 #include "common/whole_file.hpp"
 
 namespace tessera::detail {

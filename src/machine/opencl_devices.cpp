@@ -11,8 +11,6 @@
 #include <cstdio>
 #include <cstring>
 
-#include <tessera/error.hpp>
-
 #include "common/environment.hpp"
 #include "common/kept_signals.hpp"
 #include "common/no_signals.hpp"

@@ -8,8 +8,6 @@
 #include <new>
 #include <optional>
 
-#include <tessera/error.hpp>
-
 #include "common/variables.hpp"
 #include "device_heap.hpp"
 #include "machine/cuda_resources.hpp"

@@ -17,7 +17,6 @@
 #include "operands.hpp"
 #include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
-#include "runtime/session.hpp"
 #include "sinks/loader.hpp"
 #include "sinks/submit.hpp"
 

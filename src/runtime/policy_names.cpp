@@ -6,7 +6,6 @@
 #include <starpu_scheduler.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <utility>

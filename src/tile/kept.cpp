@@ -4,10 +4,8 @@
 #include <starpu.h>
 
 #include <algorithm>
-#include <atomic>
 #include <exception>
 #include <functional>
-#include <list>
 #include <mutex>
 #include <shared_mutex>
 #include <string>

@@ -5,7 +5,6 @@
 
 #include "codelets/codelet.hpp"
 #include "runtime/process_session.hpp"
-#include "runtime/session.hpp"
 #include "sinks/submit.hpp"
 #include "support/operands.hpp"
 #include "support/tiled.hpp"

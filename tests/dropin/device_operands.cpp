@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cstdint>
 #include <functional>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #include <sys/time.h>
 
 #include <csignal>
-#include <cstring>
 
 #include "products.hpp"
 #include "support/signals.hpp"

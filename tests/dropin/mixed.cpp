@@ -4,8 +4,6 @@
 
 #include <cmath>
 #include <complex>
-#include <cstring>
-#include <limits>
 #include <random>
 #include <string>
 #include <tuple>

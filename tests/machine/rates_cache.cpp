@@ -4,8 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <fstream>
-
 #include "common/cache.hpp"
 #include "common/whole_file.hpp"
 

@@ -8,7 +8,6 @@
 #include <cmath>
 #include <set>
 #include <string>
-#include <vector>
 
 #include <tessera/error.hpp>
 

@@ -3,14 +3,11 @@
 // the host's LAPACK, and bad input.
 #include <starpu.h>
 
-#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <random>
-#include <string>
 #include <vector>
 
 #include <tessera/error.hpp>

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
-#include <cfenv>
 #include <random>
 #include <vector>
 

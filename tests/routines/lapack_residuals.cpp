@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Factorizations, solves and inverses of the kinds of matrices that LAPACK's testers use, in sizes around those of
 // tiles: every residual is below LAPACK's threshold, and `info` names the singular column.
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <optional>
 #include <string>
 #include <vector>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // laswp, on pointers and on matrices, and the handles of pivots.
-#include <complex>
 #include <cstdint>
 #include <numeric>
 #include <vector>

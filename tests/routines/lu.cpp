@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // getrf, getrs and gesv, on pointers and on matrices: residuals as LAPACK's testers define them, the same pivots as the
 // host's LAPACK, and bad input.
-#include <complex>
 #include <cstdint>
 #include <vector>
 

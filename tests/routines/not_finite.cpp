@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // An infinity in an operand of trmm or trsm reaches exactly the elements that depend on it. It is not multiplied by the
 // zeros of the triangle that is not stored.
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include <tessera/lapack.hpp>
 

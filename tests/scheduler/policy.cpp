@@ -8,7 +8,6 @@
 #include <deque>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "support/environment.hpp"
 #include "support/gate.hpp"

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <deque>
-#include <thread>
 
 #include "support/environment.hpp"
 #include "support/starpu.hpp"

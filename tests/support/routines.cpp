@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "support/routines.hpp"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include "blas/shapes.hpp"

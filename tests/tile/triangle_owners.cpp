@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include <algorithm>
 #include <vector>
 
 namespace tessera::test::triangle_owners_cpp {

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include <tessera/types.hpp>
-
 namespace tessera::simulation {
 
 namespace {

@@ -2,8 +2,6 @@
 // tessera-bench measures the routines of Tessera and of other libraries.
 #include <algorithm>
 
-#include <tessera/error.hpp>
-
 #include "bench/measurements.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/runtime_options.hpp"

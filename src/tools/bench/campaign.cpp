@@ -15,7 +15,6 @@
 #include <tessera/runtime.hpp>
 
 #include "bench/timing.hpp"
-#include "common/of_type.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/trace_option.hpp"
 #include "workload/memory.hpp"

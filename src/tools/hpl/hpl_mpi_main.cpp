@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <tessera/distributed.hpp>
-#include <tessera/error.hpp>
 
 #include "hpl/hpl_options.hpp"
 #include "hpl/hpl_report.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
 #include "algorithms/cholesky.hpp"

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "plan/considered.hpp"
-#include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "shared/formatting.hpp"
 #include "workload/problem.hpp"
