@@ -90,11 +90,6 @@ tessera_status failure_of(const char* function) noexcept {
   }
 }
 
-}  // namespace tessera::c
-
-using namespace tessera;
-using namespace tessera::c;
-
 extern "C" {
 
 const char* tessera_version(void) { return TESSERA_VERSION; }
@@ -242,3 +237,5 @@ struct _starpu_data_state* tessera_matrix_handle(const tessera_matrix* matrix, i
 }
 
 }  // extern "C"
+
+}  // namespace tessera::c

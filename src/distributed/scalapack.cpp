@@ -307,10 +307,6 @@ using in_c::Element;
 
 }  // namespace
 
-}  // namespace tessera
-
-using namespace tessera;
-
 // The routines of the BLAS, by their shapes.
 #define DECLARE_OPTION(Type, member, name, ...) const char *name,
 #define DECLARE_SIZE(name, ...) const int *name,
@@ -391,3 +387,5 @@ FOR_SDCZ(DEFINE_BLAS, trmm, triangular, Full, None)
 FOR_SDCZ(DEFINE_BLAS, trsm, triangular, Full, None)
 FOR_SDCZ(DEFINE_LAPACK, )
 }
+
+}  // namespace tessera

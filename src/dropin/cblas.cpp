@@ -56,15 +56,7 @@ bool done(Layout layout, const Call& call, const Entry& entry) {
 
 }  // namespace
 
-}  // namespace tessera::dropin
-
-using namespace tessera::dropin;
-using namespace tessera::blas;
-using tessera::Diag;
-using tessera::Layout;
-using tessera::Op;
-using tessera::Side;
-using tessera::Uplo;
+using namespace blas;
 
 // The parameters after the layout, for alpha and beta of types Alpha and Beta and integers of type Int.
 #define DECLARE_OPTION(Type, member, name, Alpha, Beta, Int) int name,
@@ -100,3 +92,5 @@ extern "C" {
 #include "blas/routines.def"
 FOR_SDCZ(DEFINE, triangle_product, gemmt, gemmtr, Full, Full)
 }
+
+}  // namespace tessera::dropin

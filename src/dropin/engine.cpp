@@ -235,23 +235,22 @@ void settle() {
 
 }  // namespace
 
-}  // namespace tessera::dropin
-
-extern "C" const tessera::dropin::Engine* tessera_dropin_engine() {
-  using namespace tessera::dropin;
+extern "C" const Engine* tessera_dropin_engine() {
   static constexpr Engine engine{Engine::current_version,
                                  start,
                                  [] { return started().devices.c_str(); },
                                  rates,
-                                 tessera::gpu::is_pinned,
+                                 gpu::is_pinned,
                                  [] { return starpu_worker_get_id() >= 0; },
                                  [] { return started().session->machine().has_owners(); },
                                  run,
                                  solve,
-                                 [] { return tessera::detail::kept::reused_bytes; },
+                                 [] { return detail::kept::reused_bytes; },
                                  [] { return started().failure.c_str(); },
                                  [] { return objection.c_str(); },
                                  stop,
                                  settle};
   return &engine;
 }
+
+}  // namespace tessera::dropin

@@ -24,16 +24,6 @@ bool done(const Call& call, const Entry& entry) {
 
 }  // namespace
 
-}  // namespace tessera::dropin
-
-using namespace tessera::dropin;
-using tessera::Diag;
-using tessera::Layout;
-using tessera::Op;
-using tessera::Side;
-using tessera::Uplo;
-using tessera::blas::Routine;
-
 // The parameters of a function with integers of type Int.
 #define DECLARE_OPTION(Type, member, name, Int) Letter name,
 #define DECLARE_SIZE(name, Int) const Int *name,
@@ -48,11 +38,11 @@ using tessera::blas::Routine;
 #define MEMBER_INPUT(name, ld, ...) .name = name, .ld = *ld,
 #define MEMBER_OUTPUT(name, leading, ...) .C = name, .ldc = *leading
 
-#define DEFINE_SYMBOL(symbol, entry, code, Name, shape, Int)                        \
-  void symbol(SHAPE_##shape(DECLARE, Int)) {                                        \
-    static constinit Entry host entry;                                              \
-    const Call call{.routine = Routine::Name, .type = code, SHAPE_##shape(MEMBER)}; \
-    if (!done(call, host)) host(call, Layout::ColMajor, SHAPE_##shape(PASS));       \
+#define DEFINE_SYMBOL(symbol, entry, code, Name, shape, Int)                              \
+  void symbol(SHAPE_##shape(DECLARE, Int)) {                                              \
+    static constinit Entry host entry;                                                    \
+    const Call call{.routine = blas::Routine::Name, .type = code, SHAPE_##shape(MEMBER)}; \
+    if (!done(call, host)) host(call, Layout::ColMajor, SHAPE_##shape(PASS));             \
   }
 
 #define ENTRY(interface, routine) (Interface::interface, #routine)
@@ -66,3 +56,5 @@ extern "C" {
 #include "blas/routines.def"
 FOR_SDCZ(DEFINE, triangle_product, gemmt, gemmtr)
 }
+
+}  // namespace tessera::dropin

@@ -59,14 +59,6 @@ void make(const LapackCall& call, const char* routine, Int* info) {
 
 }  // namespace
 
-}  // namespace tessera::dropin
-
-using namespace tessera::dropin;
-using tessera::Diag;
-using tessera::Op;
-using tessera::Side;
-using tessera::Uplo;
-
 // The parameters of a function with integers of type Int.
 #define DECLARE_OPTION(Type, name, Int) const char *name,
 #define DECLARE_SIZE(name, Int) const Int *name,
@@ -98,3 +90,5 @@ using tessera::Uplo;
 extern "C" {
 #include "blas/lapack.def"
 }
+
+}  // namespace tessera::dropin

@@ -298,10 +298,6 @@ void make(const char* routine, const char* suffix, KnownSymbol& known, const Mix
 
 }  // namespace
 
-}  // namespace tessera::dropin
-
-using namespace tessera::dropin;
-
 #define DEFINE_LU(symbol, suffix, Int)                                                                               \
   void ds##symbol(const Int* n, const Int* nrhs, double* A, const Int* lda, Int* ipiv, const double* B,              \
                   const Int* ldb, double* X, const Int* ldx, double* work, float* swork, Int* iter, Int* info) {     \
@@ -349,3 +345,5 @@ DEFINE_CHOLESKY(posv_, "_", int)
 DEFINE_CHOLESKY(posv_64_, "_64_", std::int64_t)
 DEFINE_CHOLESKY(posv64_, "64_", std::int64_t)
 }
+
+}  // namespace tessera::dropin

@@ -86,15 +86,6 @@ Int make(const LapackCall& call, int layout, Level level, KnownSymbol& known, co
 
 }  // namespace
 
-}  // namespace tessera::dropin
-
-using namespace tessera::dropin;
-using tessera::Diag;
-using tessera::Layout;
-using tessera::Op;
-using tessera::Side;
-using tessera::Uplo;
-
 // The parameters after the layout, with integers of type Int; workspace parameters only at level `low`.
 #define DECLARE_OPTION(Type, name, ...) , char name
 #define DECLARE_SIZE(name, Int, level) , Int name
@@ -151,3 +142,5 @@ using tessera::Uplo;
 extern "C" {
 #include "blas/lapack.def"
 }
+
+}  // namespace tessera::dropin
