@@ -13,30 +13,28 @@ namespace {
 
 using blas::LapackCall, blas::LapackRoutine;
 
-/// @param ipiv  null if the routine has no pivots
+// LAPACK's names for real matrices.
+void ormqr(auto... x) { unmqr(x...); }
+void orgqr(auto... x) { ungqr(x...); }
+
+// The arguments of a LapackCall after the layout, in the form that the routines on pointers take.
+#define GIVE_OPTION(Type, name, ...) , c.name
+#define GIVE_SIZE(name, ...) , c.name
+#define GIVE_MATRIX(name, ld, ...) , static_cast<T*>(c.name), c.ld
+#define GIVE_PIVOTS(...) , static_cast<Int*>(c.ipiv)
+#define GIVE_TAU(...) , static_cast<T*>(c.tau)
+#define GIVE_WORK(...)
+#define RETURN_Info(info) return info
+#define RETURN_None(call) return call, 0
+
 template <Scalar T, typename Int>
-Index compute_typed(const LapackCall& c, Int* ipiv) {
-  auto* const A = static_cast<T*>(c.A);
-  auto* const B = static_cast<T*>(c.B);
-  auto* const tau = static_cast<T*>(c.tau);
+Index compute_typed(const LapackCall& c) {
   switch (c.routine) {
-  case LapackRoutine::potrf: return potrf(c.layout, c.uplo, c.n, A, c.lda);
-  case LapackRoutine::potri: return potri(c.layout, c.uplo, c.n, A, c.lda);
-  case LapackRoutine::lauum: return lauum(c.layout, c.uplo, c.n, A, c.lda), 0;
-  case LapackRoutine::trtri: return trtri(c.layout, c.uplo, c.diag, c.n, A, c.lda);
-  case LapackRoutine::trtrs: return trtrs<T>(c.layout, c.uplo, c.op, c.diag, c.n, c.nrhs, A, c.lda, B, c.ldb);
-  case LapackRoutine::potrs: return potrs<T>(c.layout, c.uplo, c.n, c.nrhs, A, c.lda, B, c.ldb), 0;
-  case LapackRoutine::posv: return posv(c.layout, c.uplo, c.n, c.nrhs, A, c.lda, B, c.ldb);
-  case LapackRoutine::getrf: return getrf(c.layout, c.m, c.n, A, c.lda, ipiv);
-  case LapackRoutine::getri: return getri<T, Int>(c.layout, c.n, A, c.lda, ipiv);
-  case LapackRoutine::getrs: return getrs<T, Int>(c.layout, c.op, c.n, c.nrhs, A, c.lda, ipiv, B, c.ldb), 0;
-  case LapackRoutine::gesv: return gesv(c.layout, c.n, c.nrhs, A, c.lda, ipiv, B, c.ldb);
-  case LapackRoutine::geqrf: return geqrf(c.layout, c.m, c.n, A, c.lda, tau), 0;
-  case LapackRoutine::ormqr:
-  case LapackRoutine::unmqr: return unmqr<T>(c.layout, c.side, c.op, c.m, c.n, c.k, A, c.lda, tau, B, c.ldb), 0;
-  case LapackRoutine::orgqr:
-  case LapackRoutine::ungqr: return ungqr<T>(c.layout, c.m, c.n, c.k, A, c.lda, tau), 0;
-  case LapackRoutine::gels: return gels(c.layout, c.op, c.m, c.n, c.nrhs, A, c.lda, B, c.ldb);
+#define LAPACK(name, list, matrix, pivots, info, types) \
+  case LapackRoutine::name:                             \
+    RETURN_##info(name(c.layout LAPACK_##list(GIVE, )));
+#include "blas/lapack.def"
+#undef LAPACK
   }
   return 0;
 }
@@ -45,8 +43,7 @@ Index compute_typed(const LapackCall& c, Int* ipiv) {
 
 Index compute(const LapackCall& call) {
   return with_type(call.type, [&]<Scalar T>(T) {
-    if (call.wide) return compute_typed<T>(call, static_cast<std::int64_t*>(call.ipiv));
-    return compute_typed<T>(call, static_cast<std::int32_t*>(call.ipiv));
+    return call.wide ? compute_typed<T, std::int64_t>(call) : compute_typed<T, std::int32_t>(call);
   });
 }
 
