@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Operands that are kept because the kernel says that they have not changed. A program that writes by every means that
-// needs no special rights, and random programs: no result may be wrong.
-#include <fcntl.h>
+// Operands that are kept because the kernel says that they have not changed, in a program that writes by every means.
+#include "watched.hpp"
+
 #include <linux/io_uring.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/ptrace.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -14,35 +10,22 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <fstream>
-#include <functional>
-#include <memory>
 #include <optional>
-#include <string>
 #include <thread>
-#include <vector>
-
-#include <tessera/tessera.hpp>
 
 #include "machine/gpu.hpp"
 #include "memory/written_pages.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
-#include "support/matrices.hpp"
-#include "support/process.hpp"
-#include "tile/kept.hpp"
 
-namespace tessera::test::watched_cpp {
+namespace tessera::test::watched {
+
+std::string why_not;
+
 namespace {
 
-constexpr Index n = 192;  // large enough to be kept
-constexpr std::size_t page = 4096, room = n * n * sizeof(double);
-constexpr std::size_t huge_page = std::size_t{2} << 20;
-constexpr Index order_of_huge = 512;  ///< a matrix of the size of a huge page
-
 std::optional<Runtime> runtime;
-std::string why_not;  ///< operands are not watched
 
 class Running : public ::testing::Environment {
   void SetUp() override {
@@ -57,99 +40,12 @@ const auto* const running = ::testing::AddGlobalTestEnvironment(new Running);
 
 bool counts() { return gpu_count() > 0; }
 
-/// Memory of its own pages, which are huge if it is large enough.
-class Mapped {
- public:
-  explicit Mapped(std::size_t bytes = room) : bytes_(bytes) {
-    if (bytes < huge_page) {
-      data_ = map(nullptr, bytes, 0);
-    } else {
-      auto* const whole = static_cast<char*>(map(nullptr, bytes + huge_page, 0));
-      const auto skipped = huge_page - reinterpret_cast<std::uintptr_t>(whole) % huge_page;
-      data_ = whole + skipped;
-      munmap(whole, skipped);
-      if (skipped < huge_page) munmap(at(bytes), huge_page - skipped);
-      madvise(data_, bytes, MADV_HUGEPAGE);
-    }
-    std::memset(data_, 0, bytes);
-  }
-  ~Mapped() { munmap(data_, bytes_); }
-  Mapped(const Mapped&) = delete;
-  Mapped& operator=(const Mapped&) = delete;
-
-  static void* map(void* where, std::size_t bytes, int flags) {
-    void* const data = mmap(where, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
-    EXPECT_NE(data, MAP_FAILED);
-    return data;
-  }
-  /// As realloc does.
-  void move() {
-    void* const other = map(nullptr, bytes_, 0);
-    if (mremap(data_, bytes_, bytes_, MREMAP_MAYMOVE | MREMAP_FIXED, other) == other) {
-      data_ = other;
-    } else {  // it consists of several mappings, some of which may have moved
-      munmap(other, bytes_);
-      map(data_, bytes_, MAP_FIXED);
-    }
-  }
-  std::size_t bytes() const { return bytes_; }
-  double* data() const { return static_cast<double*>(data_); }
-  char* at(std::size_t byte) const { return static_cast<char*>(data_) + byte; }
-  double& operator()(Index i, Index j) const { return data()[i + j * n]; }
-
- private:
-  std::size_t bytes_;
-  void* data_ = nullptr;
-};
-
-void fill(double* A, std::uint64_t seed, Index largest = 2, Index elements = n * n) {
-  Random random(seed);
-  for (Index i = 0; i < elements; i++) A[i] = static_cast<double>(random.integer(-largest, largest));
-}
-
-struct Sizes {
-  Index rows = n, columns = n, terms = n;
-};
-
-/// The product of integers, which is exact, by the host.
-[[gnu::optimize("O3")]] std::vector<double> product(const double* A, const double* B, const Sizes& of = {}) {
-  std::vector<double> result(static_cast<std::size_t>(of.rows * of.columns));
-  double* const C = result.data();
-  for (Index j = 0; j < of.columns; j++)
-    for (Index k = 0; k < of.terms; k++)
-      for (Index i = 0; i < of.rows; i++) C[i + j * of.rows] += A[i + k * of.rows] * B[k + j * of.terms];
-  return result;
-}
-
-/// C ← A B, as the drop-in calls it.
-void multiply(const double* A, const double* B, double* C, const Sizes& of = {}) {
-  detail::kept::watches_operands = true;
-  gemm<double>(Op::NoTrans, Op::NoTrans, of.rows, of.columns, of.terms, 1, A, of.rows, B, of.terms, 0, C, of.rows);
-  detail::kept::watches_operands = false;
-}
-
-void multiply_right(const double* A, const double* B, double* C, const std::string& what, const Sizes& of = {}) {
-  const auto expected = product(A, B, of);
-  multiply(A, B, C, of);
-  for (Index i = 0; i < of.rows * of.columns; i++)
-    ASSERT_EQ(C[i], expected[static_cast<std::size_t>(i)])
-        << what << ", element " << i % of.rows << ", " << i / of.rows;
-}
-
 /// The bytes that the next product copies to devices.
 std::uint64_t copied(const double* A, const double* B, double* C) {
   reset_statistics();
   multiply_right(A, B, C, "unchanged");
   return statistics().bytes_h2d;
 }
-
-class Watched : public ::testing::Test {
- protected:
-  void SetUp() override {
-    if (!why_not.empty()) GTEST_SKIP() << why_not;
-  }
-  Mapped A_, B_, C_;
-};
 
 TEST_F(Watched, UnchangedOperandsAreCopiedNoMore) {
   fill(A_.data(), 1), fill(B_.data(), 2);
@@ -176,262 +72,9 @@ TEST_F(Watched, ResultsAreInputsWithoutACopy) {
   }
 }
 
-/// A way to write memory.
-struct Means {
-  const char* name;
-  std::function<void(Mapped& A)> write;
-};
-
-constexpr double value = 3;
-
-void through_file(Mapped& A, std::size_t at, int flags) {
-  char name[] = "/tmp/tessera-watched-XXXXXX";
-  const int made = mkstemp(name);
-  const Mapped content(page);
-  for (std::size_t i = 0; i < page / sizeof(double); i++) content.data()[i] = value;
-  ASSERT_EQ(write(made, content.data(), page), static_cast<ssize_t>(page));
-  close(made);
-  const int file = open(name, O_RDONLY | flags);
-  if (file >= 0) {
-    EXPECT_EQ(read(file, A.at(at), page), static_cast<ssize_t>(page));
-    close(file);
-  }
-  unlink(name);
-}
-
-void replace(Mapped& A, std::size_t bytes) {
-  const Mapped copy(bytes);
-  std::memcpy(copy.data(), A.data(), bytes);
-  munmap(A.data(), bytes);
-  Mapped::map(A.data(), bytes, MAP_FIXED);
-  std::memcpy(A.data(), copy.data(), bytes);
-  A(0, 0) += value;
-}
-
-const Means means[] = {
-    {"a store", [](Mapped& A) { A(5, 7) += value; }},
-    {"stores to all pages",
-     [](Mapped& A) {
-       for (std::size_t i = 0; i < A.bytes() / page; i++) *reinterpret_cast<double*>(A.at(i * page)) += value;
-     }},
-    {"the last element", [](Mapped& A) { A(n - 1, n - 1) += value; }},
-    {"another thread", [](Mapped& A) { std::thread([&] { A(9, 100) -= value; }).join(); }},
-    {"read", [](Mapped& A) { through_file(A, 3 * page, 0); }},
-    {"read with O_DIRECT", [](Mapped& A) { through_file(A, 5 * page, O_DIRECT); }},
-    {"recv",
-     [](Mapped& A) {
-       int ends[2];
-       ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-       const double sent[] = {value, -value};
-       ASSERT_EQ(send(ends[0], sent, sizeof sent, 0), static_cast<ssize_t>(sizeof sent));
-       ASSERT_EQ(recv(ends[1], &A(4, 20), sizeof sent, MSG_WAITALL), static_cast<ssize_t>(sizeof sent));
-       close(ends[0]), close(ends[1]);
-     }},
-    {"process_vm_writev",
-     [](Mapped& A) {
-       double sent = value;
-       const iovec from{&sent, sizeof sent}, to{&A(17, 30), sizeof sent};
-       EXPECT_EQ(process_vm_writev(getpid(), &from, 1, &to, 1, 0), static_cast<ssize_t>(sizeof sent));
-     }},
-    {"process_vm_writev by another process",
-     [](Mapped& A) {
-       prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-       const pid_t child = fork();
-       if (child == 0) {
-         double sent = -value;
-         const iovec from{&sent, sizeof sent}, to{&A(18, 31), sizeof sent};
-         process_vm_writev(getppid(), &from, 1, &to, 1, 0);  // may not be allowed
-         _exit(0);
-       }
-       wait_for(child);
-     }},
-    {"readv into two pages",
-     [](Mapped& A) {
-       int ends[2];
-       ASSERT_EQ(pipe(ends), 0);
-       const double sent[] = {value, -value};
-       ASSERT_EQ(write(ends[1], sent, sizeof sent), static_cast<ssize_t>(sizeof sent));
-       const iovec to[] = {{A.at(9 * page), sizeof value}, {A.at(30 * page), sizeof value}};
-       ASSERT_EQ(readv(ends[0], to, 2), static_cast<ssize_t>(sizeof sent));
-       close(ends[0]), close(ends[1]);
-     }},
-    {"/proc/self/mem, as debuggers do",
-     [](Mapped& A) {
-       const int memory = open("/proc/self/mem", O_RDWR);
-       if (memory < 0) return;
-       const double sent = -value;
-       EXPECT_EQ(pwrite(memory, &sent, sizeof sent, static_cast<off_t>(reinterpret_cast<std::uintptr_t>(&A(1, 99)))),
-                 static_cast<ssize_t>(sizeof sent));
-       close(memory);
-     }},
-    {"ptrace, as debuggers do",
-     [](Mapped& A) {
-       prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-       double sent = value;
-       long word = 0;
-       std::memcpy(&word, &sent, sizeof word);
-       const pid_t child = fork();
-       if (child == 0) {
-         const pid_t parent = getppid();
-         if (ptrace(PTRACE_SEIZE, parent, nullptr, nullptr) != 0) _exit(0);  // not allowed
-         ptrace(PTRACE_INTERRUPT, parent, nullptr, nullptr);
-         waitpid(parent, nullptr, __WALL);
-         const bool wrote = ptrace(PTRACE_POKEDATA, parent, &A(11, 12), word) == 0;
-         ptrace(PTRACE_DETACH, parent, nullptr, nullptr);
-         _exit(wrote ? 0 : 1);
-       }
-       EXPECT_EQ(wait_for(child), 0);
-     }},
-    {"a child, then this process",
-     [](Mapped& A) {
-       const pid_t child = fork();
-       if (child == 0) {
-         A(0, 0) = 77;
-         _exit(0);
-       }
-       wait_for(child);
-       A(0, 1) += value;
-     }},
-    {"a child that lives on",
-     [](Mapped& A) {
-       int ends[2];
-       ASSERT_EQ(pipe(ends), 0);
-       const pid_t child = fork();
-       if (child == 0) {
-         char word;
-         close(ends[1]);
-         _exit(static_cast<int>(read(ends[0], &word, 1)));
-       }
-       A(n / 2, n / 2) += value;
-       close(ends[0]), close(ends[1]);
-       wait_for(child);
-     }},
-    {"MADV_DONTNEED", [](Mapped& A) { madvise(A.at(7 * page), 2 * page, MADV_DONTNEED); }},
-    {"MADV_FREE",
-     [](Mapped& A) {
-       madvise(A.at(8 * page), page, MADV_FREE);
-       std::memset(A.at(8 * page), 0, page);
-     }},
-    {"MADV_FREE, and the kernel takes the page",
-     [](Mapped& A) {
-       madvise(A.at(8 * page), page, MADV_FREE);
-       madvise(A.at(8 * page), page, 21);            // MADV_PAGEOUT
-       const volatile char first = *A.at(8 * page);  // zero, or as before: nothing changes it from now on
-       *A.at(8 * page) = first;
-     }},
-    {"pages that were guarded meanwhile",
-     [](Mapped& A) {
-       madvise(A.at(4 * page), page, 102);  // MADV_GUARD_INSTALL
-       madvise(A.at(4 * page), page, 103);  // MADV_GUARD_REMOVE
-     }},
-    {"a new mapping of a page", [](Mapped& A) { Mapped::map(A.at(11 * page), page, MAP_FIXED); }},
-    {"a new mapping of all", [](Mapped& A) { replace(A, A.bytes()); }},
-    {"a new mapping that nobody has touched", [](Mapped& A) { Mapped::map(A.data(), A.bytes(), MAP_FIXED); }},
-    {"memory that has moved", [](Mapped& A) { A.move(), A(3, 2) += value; }},
-    {"memory whose pages have moved away",
-     [](Mapped& A) {
-       constexpr int keeps_the_old = 4;  // MREMAP_DONTUNMAP
-       void* const other = mremap(A.data(), A.bytes(), A.bytes(), MREMAP_MAYMOVE | keeps_the_old, nullptr);
-       if (other != MAP_FAILED) munmap(other, A.bytes());
-     }},
-    {"memory that has grown and moved away",
-     [](Mapped& A) {
-       void* const other = mremap(A.data(), A.bytes(), 2 * A.bytes(), MREMAP_MAYMOVE);
-       if (other == MAP_FAILED) return;  // it consists of several mappings
-       static_cast<double*>(other)[7] += value;
-       if (other == A.data()) munmap(A.at(A.bytes()), A.bytes());
-       else EXPECT_EQ(mremap(other, 2 * A.bytes(), A.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, A.data()), A.data());
-     }},
-    {"other memory moved there",
-     [](Mapped& A) {
-       void* const other = Mapped::map(nullptr, A.bytes(), 0);
-       fill(static_cast<double*>(other), 99);
-       EXPECT_EQ(mremap(other, A.bytes(), A.bytes(), MREMAP_MAYMOVE | MREMAP_FIXED, A.data()), A.data());
-     }},
-    {"two of its pages exchanged",
-     [](Mapped& A) {
-       char* const other = static_cast<char*>(Mapped::map(nullptr, page, 0));
-       mremap(A.at(2 * page), page, page, MREMAP_MAYMOVE | MREMAP_FIXED, other);
-       mremap(A.at(40 * page), page, page, MREMAP_MAYMOVE | MREMAP_FIXED, A.at(2 * page));
-       mremap(other, page, page, MREMAP_MAYMOVE | MREMAP_FIXED, A.at(40 * page));
-     }},
-    {"memory that was read-only meanwhile",
-     [](Mapped& A) {
-       mprotect(A.data(), A.bytes(), PROT_READ);
-       mprotect(A.data(), A.bytes(), PROT_READ | PROT_WRITE);
-       A(3, 3) += value;
-     }},
-    {"pages that may be merged",
-     [](Mapped& A) {
-       madvise(A.data(), A.bytes(), MADV_MERGEABLE);
-       A(3, 5) += value;
-       madvise(A.data(), A.bytes(), MADV_UNMERGEABLE);
-     }},
-    {"pages that were reclaimed",
-     [](Mapped& A) {
-       madvise(A.data(), A.bytes(), 21);  // MADV_PAGEOUT
-       A(8, 8) += value;
-     }},
-    {"pages that were collapsed",
-     [](Mapped& A) {
-       madvise(A.data(), A.bytes(), MADV_HUGEPAGE);
-       madvise(A.data(), A.bytes(), 25);  // MADV_COLLAPSE
-       A(9, 8) += value;
-       madvise(A.data(), A.bytes(), 25);
-     }},
-    {"huge pages that are split, then collapsed",
-     [](Mapped& A) {
-       madvise(A.data(), A.bytes(), MADV_HUGEPAGE);
-       madvise(A.data(), A.bytes(), 25);  // MADV_COLLAPSE
-       mprotect(A.at(20 * page), page, PROT_READ);
-       mprotect(A.at(20 * page), page, PROT_READ | PROT_WRITE);
-       *reinterpret_cast<double*>(A.at(21 * page)) += value;
-       madvise(A.data(), A.bytes(), 25);
-     }},
-    {"a page of a huge page that is unmapped",
-     [](Mapped& A) {
-       madvise(A.data(), A.bytes(), MADV_HUGEPAGE);
-       madvise(A.data(), A.bytes(), 25);  // MADV_COLLAPSE
-       madvise(A.at(22 * page), page, MADV_DONTNEED);
-       *reinterpret_cast<double*>(A.at(23 * page)) -= value;
-     }},
-    {"pages that were collapsed over a write",
-     [](Mapped& A) {
-       A(2, 8) += value;
-       madvise(A.data(), A.bytes(), 25);  // MADV_COLLAPSE
-     }},
-    {"pages that were merged with equal ones",
-     [](Mapped& A) {
-       const Mapped copy(A.bytes());
-       std::memcpy(copy.data(), A.data(), A.bytes());
-       for (void* const data : {static_cast<void*>(A.data()), static_cast<void*>(copy.data())})
-         madvise(data, A.bytes(), MADV_MERGEABLE);
-       std::this_thread::sleep_for(std::chrono::milliseconds(5));  // merges if ksmd runs
-       A(3, 5) += value;
-     }},
-    {"pages that another thread writes while they are reclaimed",
-     [](Mapped& A) {
-       std::thread writes([&] { A(30, 30) -= value; });
-       madvise(A.data(), A.bytes(), 20);  // MADV_COLD
-       madvise(A.data(), A.bytes(), 21);  // MADV_PAGEOUT
-       writes.join();
-     }},
-    {"shared memory in its place, and a write through an alias",
-     [](Mapped& A) {
-       const int file = static_cast<int>(syscall(SYS_memfd_create, "alias", 0U));
-       ASSERT_EQ(ftruncate(file, static_cast<off_t>(A.bytes())), 0);
-       auto* const alias = static_cast<double*>(mmap(nullptr, A.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
-       std::memcpy(alias, A.data(), A.bytes());
-       mmap(A.data(), A.bytes(), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0);
-       alias[0] += value;
-       munmap(alias, A.bytes());
-       close(file);
-     }},
-};
-
 TEST_F(Watched, WritesByAnyMeansAreSeen) {
   fill(B_.data(), 5);
-  for (const auto& [name, write] : means) {
+  for (const auto& [name, write] : all_means()) {
     SCOPED_TRACE(name);
     Mapped A;
     fill(A.data(), 4);
@@ -449,7 +92,7 @@ TEST_F(Watched, WritesByAnyMeansAreSeen) {
 /// A result that is written before the next call reads it, by the same means.
 TEST_F(Watched, WritesToResultsAreSeen) {
   fill(A_.data(), 6, 1);
-  for (const auto& [name, write] : means) {
+  for (const auto& [name, write] : all_means()) {
     SCOPED_TRACE(name);
     Mapped X, Y;
     for (int call = 0; call < 6; call++) {
@@ -468,7 +111,7 @@ TEST_F(Watched, WritesToHugePagesAreSeen) {
   std::vector<double> low(order_of_huge * thin), high = low, result = low;
   fill(low.data(), 5, 1, order_of_huge * thin);
   const Sizes multiplied{order_of_huge, thin, order_of_huge}, made{order_of_huge, order_of_huge, thin};
-  for (const auto& [name, write] : means) {
+  for (const auto& [name, write] : all_means()) {
     SCOPED_TRACE(name);
     Mapped A(huge_page);
     for (int call = 0; call < 7; call++) {
@@ -779,126 +422,5 @@ TEST_F(Watched, WritesBesideAResultAreSeen) {
   }
 }
 
-/// Threads with operands of their own on common pages.
-TEST_F(Watched, ThreadsComputeTheSame) {
-  constexpr std::size_t stride = room + 24 * sizeof(double);
-  const Mapped all(6 * stride);
-  const auto matrix = [&](std::size_t i) { return reinterpret_cast<double*>(all.at(i * stride)); };
-  for (std::size_t i = 0; i < 6; i++) fill(matrix(i), i);
-  std::vector<std::thread> threads;
-  for (std::size_t thread = 0; thread < 2; thread++)
-    threads.emplace_back([&, thread] {
-      double *const A = matrix(thread), *const B = matrix(2 + thread), *const C = matrix(4 + thread);
-      for (int call = 0; call < 20; call++) {
-        multiply_right(A, B, C, "thread " + std::to_string(thread));
-        if (call % 4 == 3) A[0] += 1, B[n * n - 1] -= 1;
-        else if (call % 4 == 1) multiply_right(C, A, B, "thread"), fill(B, static_cast<std::uint64_t>(call), 1);
-      }
-    });
-  for (auto& thread : threads) thread.join();
-}
-
-/// Random steps on matrices that share pages, matrices with pages of their own, and one in a huge page: products,
-/// allocations, and writes by any means, also while a product of other matrices is computed.
-class RandomProgram {
- public:
-  explicit RandomProgram(std::uint64_t seed) : random_(seed) {
-    for (Index i = 0; i < together; i++) fill(matrix(i), seed + static_cast<std::uint64_t>(i), 1);
-    for (auto& one : alone_) one = std::make_unique<Mapped>();
-    huge_ = std::make_unique<Mapped>(huge_page);
-    fill(thin_.data(), seed, 1, thin), fill(low_.data(), seed + 1, 1, thin);
-  }
-
-  void step(const std::string& name) {
-    keep_small(name);
-    const Index repeats = random_.integer(1, 3);
-    if (const Index kind = random_.integer(0, 9); kind == 0) {
-      for (Index repeat = 0; repeat < repeats; repeat++)
-        multiply_right(huge_->data(), thin_.data(), result_.data(), name + " from a huge page",
-                       {order_of_huge, 8, order_of_huge});
-    } else if (kind == 1) {
-      multiply_right(thin_.data(), low_.data(), huge_->data(), name + " to a huge page",
-                     {order_of_huge, order_of_huge, 8});
-    } else {
-      const Index a = random_.integer(0, matrices - 1), b = random_.integer(0, matrices - 1), c = other_than(a, b, b),
-                  other = other_than(a, b, c);
-      for (Index repeat = 0; repeat < repeats; repeat++) {
-        std::thread beside;
-        if (random_.coin())
-          beside =
-              std::thread([at = matrix(other) + random_.integer(0, n * n - 1)] { *at = *at > 0 ? -value : value; });
-        multiply_right(matrix(a), matrix(b), matrix(c), name);
-        if (beside.joinable()) beside.join();
-      }
-    }
-    if (!::testing::Test::HasFatalFailure()) write();
-  }
-
- private:
-  static constexpr Index together = 4, matrices = 7, thin = 8 * order_of_huge;
-  static constexpr std::size_t stride = room + 24 * sizeof(double);  // not whole pages
-
-  double* matrix(Index i) const {
-    if (i >= together) return alone_[static_cast<std::size_t>(i - together)]->data();
-    return reinterpret_cast<double*>(all_.at(static_cast<std::size_t>(i) * stride));
-  }
-  Index other_than(Index a, Index b, Index c) {
-    Index other = a;
-    while (other == a || other == b || other == c) other = random_.integer(0, matrices - 1);
-    return other;
-  }
-  /// Results stay exact.
-  void keep_small(const std::string& name) {
-    for (Index i = 0; i < matrices; i++)
-      if (std::any_of(matrix(i), matrix(i) + n * n, [](double x) { return std::abs(x) > 1e6; }))
-        fill(matrix(i), std::hash<std::string>()(name), 1);
-  }
-  void write() {
-    const Index which = random_.integer(0, matrices), place = random_.integer(0, n * n - 1);
-    if (random_.integer(0, 2) == 0) return;
-    if (which == matrices) return random_.one_of(means).write(*huge_);
-    if (which < together) {
-      double* const at = matrix(which) + place;
-      double sent = value;
-      const iovec one{&sent, sizeof sent}, there{at, sizeof sent};
-      switch (random_.integer(0, 3)) {
-      case 0: *at = value; break;
-      case 1: std::thread([at] { *at = -value; }).join(); break;
-      case 2:
-        Mapped::map(reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(at) / page * page), page, MAP_FIXED);
-        break;
-      default: process_vm_writev(getpid(), &one, 1, &there, 1, 0);
-      }
-      return;
-    }
-    auto& one = alone_[static_cast<std::size_t>(which - together)];
-    if (random_.integer(0, 9) > 0) return random_.one_of(means).write(*one);
-    one.reset();  // the next one may have the same address
-    one = std::make_unique<Mapped>();
-    if (random_.coin()) fill(one->data(), static_cast<std::uint64_t>(place), 1);
-  }
-
-  Random random_;
-  const Mapped all_{together * stride};
-  std::array<std::unique_ptr<Mapped>, matrices - together> alone_;
-  std::unique_ptr<Mapped> huge_;
-  std::vector<double> thin_ = std::vector<double>(thin), low_ = thin_, result_ = thin_;
-};
-
-TEST_F(Watched, RandomProgramsComputeTheSame) {
-  const char* const given = std::getenv("TESSERA_TEST_SECONDS");
-  const std::chrono::duration<double> lasts(given != nullptr ? std::atof(given) : 1);
-  const char* const first = std::getenv("TESSERA_TEST_SEED");
-  auto seed = static_cast<std::uint64_t>(first != nullptr ? std::atoll(first) : 1);
-  constexpr int steps = 500;
-  for (const auto begin = std::chrono::steady_clock::now(); std::chrono::steady_clock::now() - begin < lasts; seed++) {
-    RandomProgram program(seed);
-    for (int step = 0; step < steps && std::chrono::steady_clock::now() - begin < lasts; step++) {
-      program.step("seed " + std::to_string(seed) + ", step " + std::to_string(step));
-      if (HasFatalFailure()) return;
-    }
-  }
-}
-
 }  // namespace
-}  // namespace tessera::test::watched_cpp
+}  // namespace tessera::test::watched
