@@ -108,21 +108,6 @@ class OnGpu {
   void* data_ = nullptr;
 };
 
-/// Computes a call on copies of its operands in the memory of the first GPU. Nothing but the result may change.
-template <Scalar T>
-void expect_right_on_gpu(const Routine<T>& routine, const Options& options, const Extent& size, std::uint64_t seed) {
-  const auto before = integer_call(routine, options, size, seed);
-  auto after = before;
-  const OnGpu A(before.A), B(before.B), C(before.C);
-  auto all = after.arguments();
-  all.A = A.data(), all.B = B.data(), all.C = C.data();
-  run_as(before, [&] { routine.on_pointers(all); });
-  A.bring_back(after.A), B.bring_back(after.B), C.bring_back(after.C);
-  EXPECT_TRUE(result_is_that_of_the_host(before, after));
-  EXPECT_TRUE(after.A == before.A);
-  EXPECT_TRUE(after.B == before.B);
-}
-
 // Without a tile size, the calling thread computes gemm, unless another thread does so.
 class ProductsOnGpu : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, ProductsOnGpu, each_routine(), its_name);
@@ -130,7 +115,8 @@ INSTANTIATE_TEST_SUITE_P(, ProductsOnGpu, each_routine(), its_name);
 TEST_P(ProductsOnGpu, AreExact) {
   run([]<Scalar T>(const Routine<T>& routine) {
     for_all_options<T>(routine, [&](const Options& options) {
-      for (const auto& size : {Extent{5, 3, 4}, Extent{130, 70, 90}}) expect_right_on_gpu(routine, options, size, 7);
+      for (const auto& size : {Extent{5, 3, 4}, Extent{130, 70, 90}})
+        expect_right_on_copies<OnGpu>(routine, options, size, 7);
     });
   });
 }
@@ -140,7 +126,8 @@ TEST_P(ProductsOnGpu, AreExactInSeveralThreads) {
     std::vector<std::jthread> threads;
     for (std::uint64_t seed = 0; seed < 3; seed++)
       threads.emplace_back([&, seed] {
-        for (std::uint64_t i = 0; i < 10; i++) expect_right_on_gpu(routine, Options{}, {300, 200, 100}, 10 * seed + i);
+        for (std::uint64_t i = 0; i < 10; i++)
+          expect_right_on_copies<OnGpu>(routine, Options{}, {300, 200, 100}, 10 * seed + i);
       });
   });
 }

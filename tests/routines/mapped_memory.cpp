@@ -133,16 +133,7 @@ INSTANTIATE_TEST_SUITE_P(, MappedOperands, each_routine(), its_name);
 
 TEST_P(MappedOperands, MayCrossBorders) {
   run([]<Scalar T>(const Routine<T>& routine) {
-    const auto before = integer_call(routine, Options{}, {130, 70, 90}, 7);
-    auto after = before;
-    const Across<T> A(before.A), B(before.B), C(before.C);
-    auto all = after.arguments();
-    all.A = A.data(), all.B = B.data(), all.C = C.data();
-    run_as(before, [&] { routine.on_pointers(all); });
-    A.bring_back(after.A), B.bring_back(after.B), C.bring_back(after.C);
-    EXPECT_TRUE(result_is_that_of_the_host(before, after));
-    EXPECT_TRUE(after.A == before.A);
-    EXPECT_TRUE(after.B == before.B);
+    expect_right_on_copies<Across>(routine, Options{}, {130, 70, 90}, 7);
   });
 }
 

@@ -7,6 +7,7 @@
 
 #include <tessera/runtime.hpp>
 
+#include "support/operands.hpp"
 #include "support/routines.hpp"
 #include "support/sum.hpp"
 
@@ -54,5 +55,21 @@ template <Scalar T>
 /// error bound, because cuBLAS rounds although all terms are exact.
 template <Scalar T>
 ::testing::AssertionResult result_is_that_of_the_host(const Call<T>& before, const Call<T>& after);
+
+/// Computes a call on copies of its operands elsewhere. Nothing but the result may change.
+/// @tparam Copy  of a HostMatrix<T>
+template <template <Scalar> typename Copy, Scalar T>
+void expect_right_on_copies(const Routine<T>& routine, const Options& options, const Extent& size, std::uint64_t seed) {
+  const auto before = integer_call(routine, options, size, seed);
+  auto after = before;
+  const Copy<T> A(before.A), B(before.B), C(before.C);
+  auto all = after.arguments();
+  all.A = A.data(), all.B = B.data(), all.C = C.data();
+  run_as(before, [&] { routine.on_pointers(all); });
+  A.bring_back(after.A), B.bring_back(after.B), C.bring_back(after.C);
+  EXPECT_TRUE(result_is_that_of_the_host(before, after));
+  EXPECT_TRUE(after.A == before.A);
+  EXPECT_TRUE(after.B == before.B);
+}
 
 }  // namespace tessera::test
