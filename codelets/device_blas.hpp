@@ -4,8 +4,12 @@
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 
+#include <tuple>
+#include <type_traits>
+
 #include <tessera/types.hpp>
 
+#include "blas/shapes.hpp"
 #include "common/of_type.hpp"
 
 /// Overloads of cuBLAS's functions for the four types, column-major, with scalars in host memory. No other file calls
@@ -40,12 +44,28 @@ auto argument(const X& x) {
 }
 auto call(auto function, const auto&... x) { return function(argument(x)...); }
 
-template <Scalar T>
-cublasStatus_t gemm(cublasHandle_t handle, Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda,
-                    const T* B, int ldb, T beta, T* C, int ldc) {
-  return call(of_type<T>(cublasSgemm, cublasDgemm, cublasCgemm, cublasZgemm), handle, op_a, op_b, m, n, k, alpha, A,
-              lda, B, ldb, beta, C, ldc);
+/// Calls a function of the BLAS, whose last two arguments are the output. In cuBLAS, trmm has another output than B;
+/// here it works in place.
+auto call_blas(auto function, const auto&... x) {
+  if constexpr (std::is_invocable_v<decltype(function), decltype(argument(x))...>) {
+    return call(function, x...);
+  } else {
+    constexpr auto last = sizeof...(x) - 1;
+    const auto all = std::tie(x...);
+    return call(function, x..., std::get<last - 1>(all), std::get<last>(all));
+  }
 }
+
+// The routines of the BLAS, except gemmt.
+#define ROUTINE(name, types, shape, Alpha, Beta)                                                                 \
+  template <CONCEPT_##types T>                                                                                   \
+  cublasStatus_t name(cublasHandle_t handle, SHAPE_##shape(POINTERS, int, T, blas::Alpha<T>, blas::Beta<T>)) {   \
+    return call_blas(of_type<T>(OF_##types(cublasS##name, cublasD##name, cublasC##name, cublasZ##name)), handle, \
+                     SHAPE_##shape(PASS));                                                                       \
+  }
+#define GEMMT(...)
+#include "blas/routines.def"
+#undef ROUTINE
 
 /// C ← α A B + β C for `count` triples of matrices. The arrays of pointers are in device memory.
 template <Scalar T>
@@ -57,53 +77,6 @@ cublasStatus_t gemm_batched(cublasHandle_t handle, int m, int n, int k, T alpha,
               reinterpret_cast<const U* const*>(B), ldb, beta, reinterpret_cast<U* const*>(C), ldc, count);
 }
 
-template <Scalar T>
-cublasStatus_t symm(cublasHandle_t handle, Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B,
-                    int ldb, T beta, T* C, int ldc) {
-  return call(of_type<T>(cublasSsymm, cublasDsymm, cublasCsymm, cublasZsymm), handle, side, uplo, m, n, alpha, A, lda,
-              B, ldb, beta, C, ldc);
-}
-
-template <ComplexScalar T>
-cublasStatus_t hemm(cublasHandle_t handle, Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B,
-                    int ldb, T beta, T* C, int ldc) {
-  return call(of_type<T>(cublasChemm, cublasZhemm), handle, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
-}
-
-template <Scalar T>
-cublasStatus_t syrk(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, T beta, T* C,
-                    int ldc) {
-  return call(of_type<T>(cublasSsyrk, cublasDsyrk, cublasCsyrk, cublasZsyrk), handle, uplo, op, n, k, alpha, A, lda,
-              beta, C, ldc);
-}
-
-template <ComplexScalar T>
-cublasStatus_t herk(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda,
-                    Real<T> beta, T* C, int ldc) {
-  return call(of_type<T>(cublasCherk, cublasZherk), handle, uplo, op, n, k, alpha, A, lda, beta, C, ldc);
-}
-
-template <Scalar T>
-cublasStatus_t syr2k(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B,
-                     int ldb, T beta, T* C, int ldc) {
-  return call(of_type<T>(cublasSsyr2k, cublasDsyr2k, cublasCsyr2k, cublasZsyr2k), handle, uplo, op, n, k, alpha, A, lda,
-              B, ldb, beta, C, ldc);
-}
-
-template <ComplexScalar T>
-cublasStatus_t her2k(cublasHandle_t handle, Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B,
-                     int ldb, Real<T> beta, T* C, int ldc) {
-  return call(of_type<T>(cublasCher2k, cublasZher2k), handle, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-}
-
-/// B ← α op(A) B or α B op(A), in place
-template <Scalar T>
-cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
-                    int lda, T* B, int ldb) {
-  return call(of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm), handle, side, uplo, op, diag, m, n, alpha,
-              A, lda, B, ldb, B, ldb);
-}
-
 /// C ← α op(A) B or α B op(A), where C is not B. This is several times as fast as the operation in place, in which
 /// cuBLAS must compute the rows one after another.
 template <Scalar T>
@@ -111,13 +84,6 @@ cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
                     int lda, const T* B, int ldb, T* C, int ldc) {
   return call(of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm), handle, side, uplo, op, diag, m, n, alpha,
               A, lda, B, ldb, C, ldc);
-}
-
-template <Scalar T>
-cublasStatus_t trsm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
-                    int lda, T* B, int ldb) {
-  return call(of_type<T>(cublasStrsm, cublasDtrsm, cublasCtrsm, cublasZtrsm), handle, side, uplo, op, diag, m, n, alpha,
-              A, lda, B, ldb);
 }
 
 /// While this object exists, reductions on the handle write their results to device or pinned memory in stream order,

@@ -7,6 +7,7 @@
 
 #include <tessera/types.hpp>
 
+#include "blas/shapes.hpp"
 #include "common/of_type.hpp"
 #include "host_library.hpp"
 
@@ -41,60 +42,16 @@ auto call(auto function, const auto&... x) {
   return function(argument(x)...);
 }
 
-template <Scalar T>
-void gemm(Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
-          int ldc) {
-  call(of_type<T>(cblas_sgemm, cblas_dgemm, cblas_cgemm, cblas_zgemm), CblasColMajor, op_a, op_b, m, n, k, alpha, A,
-       lda, B, ldb, beta, C, ldc);
-}
-
-template <Scalar T>
-void symm(Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
-          int ldc) {
-  call(of_type<T>(cblas_ssymm, cblas_dsymm, cblas_csymm, cblas_zsymm), CblasColMajor, side, uplo, m, n, alpha, A, lda,
-       B, ldb, beta, C, ldc);
-}
-
-template <ComplexScalar T>
-void hemm(Side side, Uplo uplo, int m, int n, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
-          int ldc) {
-  call(of_type<T>(cblas_chemm, cblas_zhemm), CblasColMajor, side, uplo, m, n, alpha, A, lda, B, ldb, beta, C, ldc);
-}
-
-template <Scalar T>
-void syrk(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, T beta, T* C, int ldc) {
-  call(of_type<T>(cblas_ssyrk, cblas_dsyrk, cblas_csyrk, cblas_zsyrk), CblasColMajor, uplo, op, n, k, alpha, A, lda,
-       beta, C, ldc);
-}
-
-template <ComplexScalar T>
-void herk(Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda, Real<T> beta, T* C, int ldc) {
-  call(of_type<T>(cblas_cherk, cblas_zherk), CblasColMajor, uplo, op, n, k, alpha, A, lda, beta, C, ldc);
-}
-
-template <Scalar T>
-void syr2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C, int ldc) {
-  call(of_type<T>(cblas_ssyr2k, cblas_dsyr2k, cblas_csyr2k, cblas_zsyr2k), CblasColMajor, uplo, op, n, k, alpha, A, lda,
-       B, ldb, beta, C, ldc);
-}
-
-template <ComplexScalar T>
-void her2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, Real<T> beta, T* C,
-           int ldc) {
-  call(of_type<T>(cblas_cher2k, cblas_zher2k), CblasColMajor, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc);
-}
-
-template <Scalar T>
-void trmm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A, int lda, T* B, int ldb) {
-  call(of_type<T>(cblas_strmm, cblas_dtrmm, cblas_ctrmm, cblas_ztrmm), CblasColMajor, side, uplo, op, diag, m, n, alpha,
-       A, lda, B, ldb);
-}
-
-template <Scalar T>
-void trsm(Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A, int lda, T* B, int ldb) {
-  call(of_type<T>(cblas_strsm, cblas_dtrsm, cblas_ctrsm, cblas_ztrsm), CblasColMajor, side, uplo, op, diag, m, n, alpha,
-       A, lda, B, ldb);
-}
+// The routines of the BLAS, except gemmt.
+#define ROUTINE(name, types, shape, Alpha, Beta)                                                            \
+  template <CONCEPT_##types T>                                                                              \
+  void name(SHAPE_##shape(POINTERS, int, T, blas::Alpha<T>, blas::Beta<T>)) {                               \
+    call(of_type<T>(OF_##types(cblas_s##name, cblas_d##name, cblas_c##name, cblas_z##name)), CblasColMajor, \
+         SHAPE_##shape(PASS));                                                                              \
+  }
+#define GEMMT(...)
+#include "blas/routines.def"
+#undef ROUTINE
 
 /// x ← α x
 template <Scalar T>

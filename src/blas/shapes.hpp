@@ -98,6 +98,13 @@
 #define MATRICES_INPUT(name, ld, M, T, Alpha, Beta) const M<T>&name,
 #define MATRICES_OUTPUT(name, ld, M, T, Alpha, Beta) const M<T>& name
 
+// The parameters of a function on pointers to T, with sizes of type Size.
+#define POINTERS_OPTION(Type, member, name, Size, T, Alpha, Beta) Type name,
+#define POINTERS_SIZE(name, Size, T, Alpha, Beta) Size name,
+#define POINTERS_FACTOR(Kind, name, Size, T, Alpha, Beta) FACTOR_##Kind(Alpha, Beta) name,
+#define POINTERS_INPUT(name, ld, Size, T, Alpha, Beta) const T *name, Size ld,
+#define POINTERS_OUTPUT(name, ld, Size, T, Alpha, Beta) T *name, Size ld
+
 /// Selects the type of a factor by its Kind.
 #define FACTOR_Alpha(Alpha, Beta) Alpha
 #define FACTOR_Beta(Alpha, Beta) Beta
@@ -113,6 +120,9 @@
 /// The concept that these types satisfy.
 #define CONCEPT_CZ ComplexScalar
 #define CONCEPT_SDCZ Scalar
+/// Of four functions, those for these types.
+#define OF_CZ(S, D, C, Z) C, Z
+#define OF_SDCZ(S, D, C, Z) S, D, C, Z
 
 namespace tessera::blas {
 

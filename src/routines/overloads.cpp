@@ -188,13 +188,6 @@ void compute_legal(const blas::Call& call) {
 
 using namespace blas;
 
-// Parameters of the functions on pointers to T, where alpha and beta have types Alpha and Beta.
-#define POINTERS_OPTION(Type, member, name, T, Alpha, Beta) Type name,
-#define POINTERS_SIZE(name, T, Alpha, Beta) Index name,
-#define POINTERS_FACTOR(Kind, name, T, Alpha, Beta) FACTOR_##Kind(Alpha, Beta) name,
-#define POINTERS_INPUT(name, ld, T, Alpha, Beta) const T *name, Index ld,
-#define POINTERS_OUTPUT(name, ld, T, Alpha, Beta) T *name, Index ld
-
 // The arguments as members of a TileCall, and of a Call.
 #define TILE_MEMBER_OPTION(Type, member, name, ...) .member = name,
 #define TILE_MEMBER_SIZE(name, ...)
@@ -213,18 +206,18 @@ using namespace blas;
     detail::submit<T>({.routine = Routine::name, SHAPE_##shape(TILE_MEMBER)});                          \
   }                                                                                                     \
   template <CONCEPT_##types T>                                                                          \
-  void name(SHAPE_##shape(POINTERS, T, Alpha<T>, Beta<T>)) {                                            \
+  void name(SHAPE_##shape(POINTERS, Index, T, Alpha<T>, Beta<T>)) {                                     \
     detail::compute({.routine = Routine::name, .type = type_letter<T>, SHAPE_##shape(MEMBER)}, {});     \
   }                                                                                                     \
   template <CONCEPT_##types T>                                                                          \
-  void name(Layout layout, SHAPE_##shape(POINTERS, T, Alpha<T>, Beta<T>)) {                             \
+  void name(Layout layout, SHAPE_##shape(POINTERS, Index, T, Alpha<T>, Beta<T>)) {                      \
     detail::compute({.routine = Routine::name, .type = type_letter<T>, SHAPE_##shape(MEMBER)}, layout); \
   }                                                                                                     \
   FOR_##types(INSTANTIATE_FORMS, name, shape, Alpha, Beta)
 #define INSTANTIATE_FORMS(letter, T, name, shape, Alpha, Beta)                  \
   template void name<T>(SHAPE_##shape(MATRICES, Matrix, T, Alpha<T>, Beta<T>)); \
-  template void name<T>(SHAPE_##shape(POINTERS, T, Alpha<T>, Beta<T>));         \
-  template void name<T>(Layout layout, SHAPE_##shape(POINTERS, T, Alpha<T>, Beta<T>));
+  template void name<T>(SHAPE_##shape(POINTERS, Index, T, Alpha<T>, Beta<T>));  \
+  template void name<T>(Layout layout, SHAPE_##shape(POINTERS, Index, T, Alpha<T>, Beta<T>));
 #include "blas/routines.def"
 #undef ROUTINE
 

@@ -7,11 +7,11 @@
 /// sums, and calls.
 namespace tessera::test::shapes {
 
-#define POINTERS_OPTION(Type, member, name, ...) x.options.member,
-#define POINTERS_SIZE(name, ...) x.size.name,
-#define POINTERS_FACTOR(Kind, name, ...) x.name,
-#define POINTERS_INPUT(name, ld, ...) x.name, x.ld,
-#define POINTERS_OUTPUT(name, ld, ...) x.C, x.ldc
+#define MEMBERS_OPTION(Type, member, name, ...) x.options.member,
+#define MEMBERS_SIZE(name, ...) x.size.name,
+#define MEMBERS_FACTOR(Kind, name, ...) x.name,
+#define MEMBERS_INPUT(name, ld, ...) x.name, x.ld,
+#define MEMBERS_OUTPUT(name, ld, ...) x.C, x.ldc
 #define TILES_OPTION(Type, member, name, ...) x.options.member,
 #define TILES_SIZE(name, ...)
 #define TILES_FACTOR(Kind, name, ...) x.name,
@@ -26,7 +26,7 @@ struct Calls;
   struct Calls<blas::Shape::name> {                                                               \
     static constexpr auto shape = blas::Shape::name;                                              \
     static auto on_pointers(auto routine, const auto& x, auto... layout) {                        \
-      return routine(layout..., SHAPE_##name(POINTERS));                                          \
+      return routine(layout..., SHAPE_##name(MEMBERS));                                           \
     }                                                                                             \
     static auto on_matrices(auto routine, const auto& x) { return routine(SHAPE_##name(TILES)); } \
   };

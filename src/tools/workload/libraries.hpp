@@ -26,25 +26,14 @@ struct Ours {
 #undef ROUTINE
 };
 
-/// The routines that other libraries have, too, except for trmm, whose arguments differ; and the types of each.
-#define ROUTINES_OF_OTHERS(ROUTINE) \
-  ROUTINE(gemm, SDCZ)               \
-  ROUTINE(symm, SDCZ)               \
-  ROUTINE(hemm, CZ)                 \
-  ROUTINE(syrk, SDCZ)               \
-  ROUTINE(herk, CZ)                 \
-  ROUTINE(syr2k, SDCZ)              \
-  ROUTINE(her2k, CZ)                \
-  ROUTINE(trsm, SDCZ)
-
 struct HostBlas {
   using Size = int;
-#define ROUTINE(name, types) \
+#define ROUTINE(name, ...) \
   static void name(auto... x) { host::name(x...); }
-  ROUTINES_OF_OTHERS(ROUTINE)
-  ROUTINE(trmm, SDCZ)
+#define GEMMT(name, ...) \
+  static void name(auto...) { throw RuntimeError("this OpenBLAS has no gemmt"); }
+#include "blas/routines.def"
 #undef ROUTINE
-  static void gemmt(auto...) { throw RuntimeError("this OpenBLAS has no gemmt"); }
 };
 
 #ifdef TESSERA_WITH_CUDA
@@ -57,42 +46,35 @@ struct DeviceBlas {
   using Size = int;
   cublasHandle_t handle;
 
-#define ROUTINE(name, types) \
+#define ROUTINE(name, ...) \
   void name(auto... x) const { require(device::name(handle, x...), "cuBLAS " #name); }
-  ROUTINES_OF_OTHERS(ROUTINE)
-  ROUTINE(trmm, SDCZ)
+#define GEMMT(name, ...) \
+  static void name(auto...) { throw RuntimeError("cuBLAS has no gemmt"); }
+#include "blas/routines.def"
 #undef ROUTINE
-  static void gemmt(auto...) { throw RuntimeError("cuBLAS has no gemmt"); }
 };
 
 struct Xt {
   using Size = Index;
   cublasXtHandle_t handle;
 
-#define FUNCTIONS_SDCZ(S, D, C, Z) S, D, C, Z
-#define FUNCTIONS_CZ(S, D, C, Z) C, Z
-#define FUNCTIONS(name, types) FUNCTIONS_##types(cublasXtS##name, cublasXtD##name, cublasXtC##name, cublasXtZ##name)
-#define ROUTINE(name, types) \
-  void name(auto... x) const { call(#name, of_type<Element<decltype(x)...>>(FUNCTIONS(name, types)), x...); }
-  ROUTINES_OF_OTHERS(ROUTINE)
-#undef ROUTINE
-  /// Works in place, like the BLAS: cuBLAS allows B as the output.
-  template <Scalar T>
-  void trmm(Side side, Uplo uplo, Op op, Diag diag, Index m, Index n, T alpha, const T* A, Index lda, T* B,
-            Index ldb) const {
-    call("trmm", of_type<T>(FUNCTIONS(trmm, SDCZ)), side, uplo, op, diag, m, n, alpha, A, lda, B, ldb, B, ldb);
+#define ROUTINE(name, types, ...)                                                                                     \
+  void name(auto... x) const {                                                                                        \
+    using T = Element<decltype(x)...>;                                                                                \
+    require(                                                                                                          \
+        device::call_blas(of_type<T>(OF_##types(cublasXtS##name, cublasXtD##name, cublasXtC##name, cublasXtZ##name)), \
+                          handle, x...),                                                                              \
+        "cuBLAS-XT " #name);                                                                                          \
   }
-#undef FUNCTIONS
-  static void gemmt(auto...) { throw RuntimeError("cuBLAS-XT has no gemmt"); }
+#define GEMMT(name, ...) \
+  static void name(auto...) { throw RuntimeError("cuBLAS-XT has no gemmt"); }
+#include "blas/routines.def"
+#undef ROUTINE
 
  private:
   /// The type of the output's elements. The output and its leading dimension are the last arguments.
   template <typename... X>
   using Element = std::remove_pointer_t<std::tuple_element_t<sizeof...(X) - 2, std::tuple<X...>>>;
-
-  void call(const char* routine, auto function, const auto&... x) const {
-    require(function(handle, device::argument(x)...), std::string("cuBLAS-XT ") + routine);
-  }
 };
 
 #endif
