@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "clock.hpp"
+#include "progress_clock.hpp"
 
 namespace tessera::detail {
 

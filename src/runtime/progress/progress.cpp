@@ -7,8 +7,8 @@
 #include <chrono>
 #include <mutex>
 
-#include "clock.hpp"
 #include "machine/gpu_workers.hpp"
+#include "progress_clock.hpp"
 #include "runtime/counters.hpp"
 
 namespace tessera::detail {

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <chrono>
 
-#include "runtime/progress/clock.hpp"
+#include "runtime/progress/progress_clock.hpp"
 
 namespace tessera::test {
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes the manual page of a program and its completion for bash from what its --help prints, and the page on environment
 variables from docs/environment.md. Exit codes come from docs/programs.md.
-usage: generate.py program PROGRAM VERSION DOCS PAGE COMPLETION
-       generate.py environment VERSION DOCS PAGE"""
+usage: manual_pages.py program PROGRAM VERSION DOCS PAGE COMPLETION
+       manual_pages.py environment VERSION DOCS PAGE"""
 import itertools
 import pathlib
 import re
