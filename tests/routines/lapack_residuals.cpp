@@ -110,15 +110,6 @@ Dense<T> matrix_of(const Kind& kind, Index m, Index n, bool hermitian) {
   return A;
 }
 
-/// Whether the padding of A is unchanged.
-template <Scalar T>
-bool padding_is_intact(const Dense<T>& A) {
-  for (Index j = 0; j < A.n; j++)
-    for (Index i = A.m; i < A.ld; i++)
-      if (A.data[static_cast<std::size_t>(i + j * A.ld)] != T(Dense<T>::padding)) return false;
-  return true;
-}
-
 /// @param output  the output of the routine
 template <Scalar T>
 void expect_small(const char* routine, double residual, const Dense<T>& output) {

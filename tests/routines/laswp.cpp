@@ -17,8 +17,6 @@ namespace {
 constexpr Index panel = 16;
 const auto* const runtime = share_runtime(with_tile(panel));
 
-constexpr Layout layouts[] = {Layout::ColMajor, Layout::RowMajor};
-
 template <typename T>
 class Laswp : public ::testing::Test {};
 TYPED_TEST_SUITE(Laswp, ScalarTypes);

@@ -9,6 +9,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/error.hpp>
@@ -21,6 +22,9 @@ namespace tessera::test {
 
 /// The largest residual that LAPACK's testers accept.
 inline constexpr double threshold = 30;
+
+inline constexpr Layout layouts[] = {Layout::ColMajor, Layout::RowMajor};
+inline constexpr Uplo triangles[] = {Uplo::Lower, Uplo::Upper};
 
 /// A dense matrix. The elements between its rows or columns and the leading dimension are `padding`.
 template <Scalar T>
@@ -94,6 +98,16 @@ double largest(const Dense<T>& A) {
     for (Index i = 0; i < A.m; i++)
       if (!(std::abs(A(i, j)) <= most) && !std::isnan(most)) most = std::abs(A(i, j));  // NaN is kept
   return most;
+}
+
+/// Whether the padding is unchanged.
+template <Scalar T>
+bool padding_is_intact(const Dense<T>& A) {
+  const auto [used, count] = A.layout == Layout::ColMajor ? std::pair(A.m, A.n) : std::pair(A.n, A.m);
+  for (Index line = 0; line < count; line++)
+    for (Index i = used; i < A.ld; i++)
+      if (A.data[static_cast<std::size_t>(i + line * A.ld)] != T(Dense<T>::padding)) return false;
+  return true;
 }
 
 /// A copy that is column-major and without padding.

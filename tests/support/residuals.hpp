@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -43,6 +45,24 @@ double residual(const Dense<T>& before, const Dense<T>& factor, Uplo uplo) {
 }
 
 inline bool inside(Uplo uplo, Index i, Index j) { return uplo == Uplo::Lower ? i >= j : i <= j; }
+
+/// Fills the elements that a call does not name with NaN: they must be neither read nor written.
+template <Scalar T>
+Dense<T> without_rest(Dense<T> A, Uplo uplo, Diag diag = Diag::NonUnit) {
+  for (Index j = 0; j < A.n; j++)
+    for (Index i = 0; i < A.n; i++)
+      if (!inside(uplo, i, j) || (i == j && diag == Diag::Unit)) A(i, j) = T(std::numeric_limits<Real<T>>::quiet_NaN());
+  return A;
+}
+
+/// Whether all elements that a call does not name are bitwise unchanged.
+template <Scalar T>
+bool rest_is_unchanged(const Dense<T>& before, Dense<T> after, Uplo uplo, Diag diag = Diag::NonUnit) {
+  for (Index j = 0; j < after.n; j++)
+    for (Index i = 0; i < after.n; i++)
+      if (inside(uplo, i, j) && (i != j || diag == Diag::NonUnit)) after(i, j) = before(i, j);
+  return std::memcmp(before.data.data(), after.data.data(), before.data.size() * sizeof(T)) == 0;
+}
 
 /// Only the triangle, column-major: the other triangle is zero, and a unit diagonal is ones.
 template <Scalar T>
