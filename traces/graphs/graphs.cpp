@@ -49,6 +49,7 @@ void submit_tasks(const Size& size) {
     if (size.wont_use != nullptr) std::ranges::for_each(last_used[i], size.wont_use);
   }
   starpu_task_wait_for_all();
+  tasks.clear();
 }
 
 struct Product {
