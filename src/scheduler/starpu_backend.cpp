@@ -111,6 +111,7 @@ TaskPtr describe(starpu_task* task) {
   auto description = std::make_unique<Task>();
   description->id = id_of(task);
   description->codelet = reinterpret_cast<CodeletId>(task->cl);
+  description->flops = task->flops;
   description->priority = task->priority;
   description->restricted = task->workerids_len > 0 || task->cl->can_execute != nullptr;
   description->tiles = tiles_of(task);

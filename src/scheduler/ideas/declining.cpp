@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "measuring.hpp"
 #include "placing.hpp"
 
 namespace tessera::scheduler {
@@ -22,7 +23,7 @@ struct Faster {
 };
 
 /// @param own  time that the worker needs for the task [s]; 0: unknown. Every GPU then counts as much faster than a
-///             core
+///             core, and every GPU whose time is known as much faster than a GPU of another model
 Faster faster_workers(const State& state, const Worker& worker, double own, const Task& task) {
   constexpr double much_faster = 1.0 / 3;  // smaller differences may be noise from copies and waiting
   Faster faster;
@@ -31,8 +32,9 @@ Faster faster_workers(const State& state, const Worker& worker, double own, cons
     const auto first = std::ranges::find_if(state.kinds[kind], able);
     if (first == state.kinds[kind].end()) continue;
     const double other = predicted_seconds(state, **first, task);
-    const bool is_faster =
-        own > 0 ? other > 0 && other <= much_faster * own : worker.kind == cpu_kind && (*first)->kind != cpu_kind;
+    const bool is_gpu = (*first)->kind != cpu_kind, is_core = worker.kind == cpu_kind;
+    const bool may_be_faster = is_gpu && (is_core || (other > 0 && (*first)->model != worker.model));
+    const bool is_faster = own > 0 ? other > 0 && other <= much_faster * own : may_be_faster;
     if (!is_faster) continue;
     const auto before = faster.workers.size();
     std::copy_if(first, state.kinds[kind].end(), std::back_inserter(faster.workers), able);
@@ -124,37 +126,37 @@ bool run_out(const Faster& faster, const SlowerChains& slower, double tasks, dou
 /// @param share  their rate, divided by that of the faster workers
 double caution(double share) { return std::max(1.0, 2 * (1 - std::sqrt(share))); }
 
-/// Whether another worker of the same kind has already reserved or popped a similar task (same codelet and size class),
-/// which is assumed to take equally long. When that task ends, the duration of this one will be known, too.
-bool is_being_measured(const State& state, const Worker& worker, const Task& task) {
-  return std::ranges::any_of(state.kinds[static_cast<std::size_t>(worker.kind)], [&](const Worker* other) {
-    const auto is_alike = [&](const auto& entry) { return DurationModel::are_alike(*entry.task, task); };
-    return other != &worker &&
-           (std::ranges::any_of(other->popped, is_alike) || std::ranges::any_of(other->station.slots(), is_alike));
-  });
-}
-
 }  // namespace
 
 bool leave_to_faster(const State& state, const Worker& worker, const Task& task) {
   if (!state.options.decline || state.kinds.size() < 2) return false;
   // A program that suggests a core as the home of a tile has already accounted for the slowness of cores.
-  if (worker.node == host_node && task.output != nullptr && state.backend.suggested_home(task.output) == worker.id)
-    return false;
-  const double own = predicted_seconds(state, worker, task);
+  const bool is_suggested_home = task.output != nullptr && state.backend.suggested_home(task.output) == worker.id;
+  if (worker.node == host_node && is_suggested_home) return false;
+  double own = predicted_seconds(state, worker, task);
   const auto faster = faster_workers(state, worker, own, task);
   if (faster.workers.empty()) return false;
-  // An unknown duration is measured once, and only if every faster worker still has a task.
-  const auto each_has_one = faster.workers.size();
-  if (own <= 0)
-    return is_being_measured(state, worker, task) ||
-           count_before(state, faster, task, each_has_one, false) < each_has_one;
+  const bool is_core = worker.kind == cpu_kind;
+  if (own <= 0 && !is_core) return is_measuring(worker, task) && !is_suggested_home;
+  bool is_bound = false;  // whether `own` is an upper bound
+  if (own <= 0) {
+    if (!std::isfinite(faster.rate)) return true;  // GPUs measure first
+    const bool is_measured = is_being_measured(state, worker, task);
+    own = state.durations.first(task, worker.model, worker.id);
+    if (own <= 0) {
+      if (is_measured) return true;
+      own = work_beside_measurement(state, task, faster.workers, faster.seconds);
+      const auto each_has_one = faster.workers.size();
+      if (own <= 0) return count_before(state, faster, task, each_has_one, false) < each_has_one;
+      is_bound = true;
+    } else if (!is_measured) own -= measuring_budget(state);
+  }
   constexpr double worth_leaving = 0.5e-3;  // s; waiting for memory may make a short task look this much longer
   if (own - faster.seconds < worth_leaving) return false;
   // If faster workers have fewer tasks than this, they will run out of work before this worker finishes the task.
-  const bool is_core = worker.kind == cpu_kind;  // the durations of GPUs vary little
   const auto cores = static_cast<double>(state.kinds[cpu_kind].size());
-  const double factor = is_core ? caution(cores / own / faster.rate) : 1;
+  // The durations of GPUs vary little.
+  const double factor = is_core && !is_bound ? caution(cores / own / faster.rate) : 1;
   const double enough = (factor * own - faster.seconds) * faster.rate;
   const auto slower = chains_of_slower(state, faster, worker, own, task);
   if (run_out(faster, slower, static_cast<double>(state.order.size()) - slower.tasks, &SlowerChains::Rest::tasks,

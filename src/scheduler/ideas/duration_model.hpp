@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "backend.hpp"
@@ -19,11 +20,16 @@ class DurationModel {
   DurationModel(const Backend& backend, bool models) : backend_(backend), models_(models) {}
 
   /// Adds a measurement.
-  /// @returns  whether the duration of such tasks was unknown before
-  bool finished(const Task& task, int model, double seconds);
+  /// @returns  the number of measurements of such tasks
+  std::size_t finished(const Task& task, int model, double seconds);
   /// @param worker  any worker of the model
   /// @returns  the prediction [s]; 0: unknown
   double seconds(const Task& task, int model, int worker) const;
+  /// The duration of the first such task, which may include the time to load a library [s]; 0: none has run.
+  double first(const Task& task, int model, int worker) const;
+  /// The duration at the lowest rate that has been measured for any task on this model of worker [s]; 0: none has been
+  /// measured, or the arithmetic of the task is unknown.
+  double at_lowest_rate(const Task& task, int model) const;
 
   /// Whether two tasks take equally long on the same worker.
   static bool are_alike(const Task& a, const Task& b);
@@ -34,10 +40,14 @@ class DurationModel {
 
   struct Recent {
     bool warm = false;             ///< a task has run before; the first one may include the time to load a library
+    double first = 0;              ///< duration of the first task
+    double flops = 0;              ///< of the last task
     std::size_t count = 0;         ///< measurements after the first one
     std::array<double, 5> last{};  ///< five, so that two disturbed measurements do not affect the median
     double median = 0;
   };
+  std::optional<Key> key_of(const Task& task, int model, int worker) const;
+
   const Backend& backend_;
   bool models_;
   std::map<Key, Recent> measured_;

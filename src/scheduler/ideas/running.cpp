@@ -7,6 +7,7 @@
 
 #include "accounting.hpp"
 #include "declining.hpp"
+#include "measuring.hpp"
 #include "placing.hpp"
 #include "stealing.hpp"
 
@@ -93,8 +94,7 @@ std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileU
   const auto popped = find_popped(*worker, task);
   if (popped != worker->popped.end()) {
     if (const double seconds = now - popped->started; popped->started > 0) {
-      // Workers that left such tasks to faster ones because the duration was unknown may take them now.
-      if (state.durations.finished(*popped->task, worker->model, seconds)) state.declined_for |= bit(worker->kind);
+      note_measurement(state, *worker, *popped->task, seconds);
       if (worker->node != host_node) note_duration(state, seconds);
     }
     worker->popped.erase(popped);

@@ -56,6 +56,8 @@ struct State {
   Kinds declined_for = 0;         ///< kinds to which tasks have been left or given back; their sleeping workers must be
                                   ///< woken
   double now = 0;                 ///< when a worker last asked for a task [s]
+  double gpu_seconds = 0;         ///< total duration of the tasks that GPUs have run [s]
+  double measuring_seconds = 0;   ///< total duration of the tasks with which cores measured new kinds of tasks [s]
   double looked_around = 0;       ///< when `look_around` last worked [s]
   tessera_sched_counts counts{};
 };

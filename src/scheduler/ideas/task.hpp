@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -41,6 +42,7 @@ struct Task {
   TileId output = nullptr;     ///< the first tile that the task writes, whose chain it belongs to; null: none
   std::size_t output_memory = 0;
   std::size_t memory = 0;         ///< occupied by all tiles [bytes]
+  double flops = 0;               ///< according to the program; 0: unknown
   int priority = 0;               ///< set by the program
   unsigned long order = 0;        ///< position in the order of submission
   bool restricted = false;        ///< workers of one kind may differ in whether and how they can execute the task
@@ -53,6 +55,13 @@ struct Task {
 inline TileId output_of(const std::vector<TileUse>& tiles) {
   const auto output = std::ranges::find(tiles, true, &TileUse::writes);
   return output != tiles.end() ? output->tile : nullptr;
+}
+
+/// The arithmetic of a task according to the program, or else as if it multiplied square matrices of doubles.
+inline double flops_of(const Task& task) {
+  constexpr double matrices = 3;
+  const double elements = static_cast<double>(task.memory) / matrices / sizeof(double);
+  return task.flops > 0 ? task.flops : 2 * elements * std::sqrt(elements);
 }
 
 using TaskPtr = std::unique_ptr<Task>;

@@ -277,6 +277,7 @@ TEST_F(Choosing, StopsAtTheLookaheadLimit) {
 
 TEST_F(Choosing, ACpuReservesOneTask) {
   auto& cpu = add_cpu(5);
+  backend.seconds = {{1, 1.0}, {2, 1.0}, {5, 1.0}};
   place_shared_again(state);
   for (int i = 0; i < 9; i++) push({reads(1)});
   fill_station(state, cpu);

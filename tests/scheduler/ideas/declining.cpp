@@ -213,6 +213,7 @@ TEST_F(DecliningInProducts, ACoreTakesNothingThatFasterWorkersNeedBeforeOtherCor
   EXPECT_FALSE(leaves_chain());
 }
 
+// The tasks have no data, so their arithmetic is unknown, too.
 TEST_F(Declining, OneCoreMeasuresUnknownDurations) {
   backend.seconds = {{1, 1.0}, {2, 1.0}};
   auto& other_cpu = add_cpu(3);
@@ -228,16 +229,6 @@ TEST_F(Declining, OneCoreMeasuresUnknownDurations) {
   pop(other_cpu, {reads(1, 64 * tile_bytes)});
   other_cpu.popped.erase(other_cpu.popped.begin());
   EXPECT_FALSE(leaves());  // the other one measures larger tasks
-}
-
-TEST_F(Declining, AFinishedMeasurementWakesWaitingCores) {
-  for (int i = 0; i < 2; i++) {
-    EXPECT_EQ(state.declined_for, 0);
-    const auto task = pop(cpu_, {});
-    task_starts(state, task, cpu_.id, 1);
-    task_ends(state, task, {}, cpu_.id, 2);
-  }
-  EXPECT_EQ(state.declined_for, bit(cpu_.kind));
 }
 
 TEST_F(Declining, AGpuMeasuresAtOnce) {

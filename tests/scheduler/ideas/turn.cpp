@@ -10,10 +10,10 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr double now = 100;
-
 class Turns : public IdeaTest {
  protected:
+  static constexpr double now = 100;
+
   Turn turn(Worker& worker, double seconds_later = 0) { return take_turn(state, worker, now + seconds_later); }
 
   Worker &gpu_ = add_gpu(1), &peer_ = add_gpu(2);

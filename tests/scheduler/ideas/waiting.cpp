@@ -7,10 +7,10 @@
 namespace tessera::scheduler {
 namespace {
 
-constexpr double now = 100;
-
 class Waiting : public IdeaTest {
  protected:
+  static constexpr double now = 100;
+
   TaskId next(double seconds_later = 0) {
     const auto slot = next_task(state, gpu_, now + seconds_later);
     return slot ? slot->task->id : nullptr;

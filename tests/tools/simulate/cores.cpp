@@ -68,6 +68,18 @@ TEST(Cores, NeverCostMoreThanOnePercent) {
   }
 }
 
+// The policy learns durations from measurements alone. A task on a core takes longer than these calls.
+TEST(Cores, MeasureNothingThatWouldMakeACallLonger) {
+  setenv("TESSERA_SCHED", "-models", 1);
+  const std::string arguments =
+      "--platform h200x4 --routine gemm,syrk,trsm,potrf --size 8192 --tile 1024 --placement scheduler --cpus ";
+  const auto with = rows_of(arguments + "60"), without = rows_of(arguments + "0");
+  unsetenv("TESSERA_SCHED");
+  ASSERT_EQ(with.size(), without.size());
+  for (std::size_t i = 0; i < with.size(); i++)
+    EXPECT_LE(median(with[i]), 1.05 * median(without[i])) << with[i].at("routine");
+}
+
 // A number that the user gives overrides the library's.
 TEST(Cores, CanBeLeftOut) {
   for (const auto* cpus : {"0", "1"}) {

@@ -50,6 +50,28 @@ TEST(Programs, HaveElementsOfTheTypeThatIsAskedFor) {
   EXPECT_LT(seconds("s"), seconds("d"));
 }
 
+/// The times of three products in one program, in seconds.
+std::vector<double> times_of_products(const char* options) {
+  setenv("TESSERA_SCHED", options, 1);
+  const auto ended = simulate("--cpus 12 " + on("everest", "gemm-rows --tiles 12 --calls 3"));
+  unsetenv("TESSERA_SCHED");
+  EXPECT_EQ(ended.status, 0) << ended.err;
+  std::vector<double> times;
+  std::istringstream words(ended.out + ended.err);
+  for (std::string word; words >> word;)
+    if (word == "call") words >> word >> times.emplace_back();
+  return times;
+}
+
+// Cores save 5 % of the time of a product.
+TEST(Programs, NeedNoModelsFromTheThirdCallOn) {
+  const auto known = times_of_products(""), measured = times_of_products("-models");
+  ASSERT_EQ(known.size(), 3);
+  ASSERT_EQ(measured.size(), 3);
+  EXPECT_LE(measured[0], 1.06 * known[0]);
+  EXPECT_LE(measured[2], 1.01 * known[2]);
+}
+
 // The tasks run one after another, so the time is known.
 TEST(Programs, TakeWhatTheTableOfCodeletsSays) {
   const Scratch folder;
