@@ -120,13 +120,13 @@ TEST_F(Measuring, TheBudgetCoversTheExpectedDelay) {
   push_tasks(8);
   EXPECT_TRUE(leaves(core_));
   for (int i = 0; i < 13; i++) run(gpu_, submit_task(1, 64 * tile_bytes), 0.2);
-  EXPECT_FLOAT_EQ(measuring_budget(state), 0.065);
+  EXPECT_NEAR(measuring_budget(state), 0.065, 1e-12);
   EXPECT_TRUE(leaves(core_));
   run(gpu_, submit_task(1, 64 * tile_bytes), 0.2);
-  EXPECT_FLOAT_EQ(measuring_budget(state), 0.07);
+  EXPECT_NEAR(measuring_budget(state), 0.07, 1e-12);
   EXPECT_FALSE(leaves(core_));
   run(core_, submit_task(1, 8 * tile_bytes), 0.05);
-  EXPECT_FLOAT_EQ(measuring_budget(state), 0.02);
+  EXPECT_NEAR(measuring_budget(state), 0.02, 1e-12);
   EXPECT_TRUE(leaves(core_));
 }
 
