@@ -138,17 +138,19 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   if (faster.workers.empty()) return false;
   const bool is_core = worker.kind == cpu_kind;
   if (own <= 0 && !is_core) return is_measuring(worker, task) && !is_suggested_home;
-  bool is_bound = false;  // whether `own` is an upper bound
+  bool is_cautious = false;  // whether `own` is already longer than expected
   if (own <= 0) {
+    const auto each_has_one = faster.workers.size();
+    if (!state.durations.is_measurable(task))
+      return count_before(state, faster, task, each_has_one, false) < each_has_one;
     if (!std::isfinite(faster.rate)) return true;  // GPUs measure first
     const bool is_measured = is_being_measured(state, worker, task);
     own = state.durations.first(task, worker.model, worker.id);
     if (own <= 0) {
       if (is_measured) return true;
       own = work_beside_measurement(state, task, faster.workers, faster.seconds);
-      const auto each_has_one = faster.workers.size();
       if (own <= 0) return count_before(state, faster, task, each_has_one, false) < each_has_one;
-      is_bound = true;
+      is_cautious = true;
     } else if (!is_measured) own -= measuring_budget(state);
   }
   constexpr double worth_leaving = 0.5e-3;  // s; waiting for memory may make a short task look this much longer
@@ -156,7 +158,7 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   // If faster workers have fewer tasks than this, they will run out of work before this worker finishes the task.
   const auto cores = static_cast<double>(state.kinds[cpu_kind].size());
   // The durations of GPUs vary little.
-  const double factor = is_core && !is_bound ? caution(cores / own / faster.rate) : 1;
+  const double factor = is_core && !is_cautious ? caution(cores / own / faster.rate) : 1;
   const double enough = (factor * own - faster.seconds) * faster.rate;
   const auto slower = chains_of_slower(state, faster, worker, own, task);
   if (run_out(faster, slower, static_cast<double>(state.order.size()) - slower.tasks, &SlowerChains::Rest::tasks,

@@ -52,7 +52,7 @@ double DurationModel::first(const Task& task, int model, int worker) const {
 double DurationModel::at_lowest_rate(const Task& task, int model) const {
   double longest = 0;
   for (const auto& [key, recent] : measured_)
-    if (std::get<2>(key) == model && recent.count > 0 && recent.flops > 0)
+    if (std::get<2>(key) == model && recent.count > 0 && recent.flops > 0 && recent.flops >= flops_of(task) / 64)
       longest = std::max(longest, flops_of(task) * recent.median / recent.flops);
   return longest;
 }

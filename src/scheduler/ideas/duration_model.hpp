@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "backend.hpp"
@@ -27,9 +28,12 @@ class DurationModel {
   double seconds(const Task& task, int model, int worker) const;
   /// The duration of the first such task, which may include the time to load a library [s]; 0: none has run.
   double first(const Task& task, int model, int worker) const;
-  /// The duration at the lowest rate that has been measured for any task on this model of worker [s]; 0: none has been
-  /// measured, or the arithmetic of the task is unknown.
+  /// The duration at the lowest rate that has been measured on this model of worker for any task with at least a 64th
+  /// of the arithmetic [s]; 0: none has been measured. Smaller tasks take as long as their overheads.
   double at_lowest_rate(const Task& task, int model) const;
+  /// Notes that such a task ends later than its worker, so that it cannot be measured.
+  void outlived(const Task& task) { unmeasurable_.insert(task.codelet); }
+  bool is_measurable(const Task& task) const { return !unmeasurable_.contains(task.codelet); }
 
   /// Whether two tasks take equally long on the same worker.
   static bool are_alike(const Task& a, const Task& b);
@@ -51,6 +55,7 @@ class DurationModel {
   const Backend& backend_;
   bool models_;
   std::map<Key, Recent> measured_;
+  std::set<CodeletId> unmeasurable_;
 };
 
 }  // namespace tessera::scheduler

@@ -9,9 +9,8 @@ namespace tessera::scheduler {
 
 namespace {
 
-/// The time that a core needs at most for a task that no core has run [s]; 0: unknown.
-double longest_seconds(const State& state, const Task& task, const std::vector<const Worker*>& gpus) {
-  if (const double seconds = state.durations.at_lowest_rate(task, cpu_kind); seconds > 0) return seconds;
+/// The time of a task on a core that reads an operand of each multiplication from memory [s]; 0: unknown.
+double seconds_from_memory(const State& state, const Task& task, const std::vector<const Worker*>& gpus) {
   if (!state.cache.distributed()) return 0;
   const double bytes = flops_of(task) / 2 * sizeof(double);
   double by_link = std::numeric_limits<double>::infinity();
@@ -19,6 +18,17 @@ double longest_seconds(const State& state, const Task& task, const std::vector<c
     by_link = std::min(by_link, state.cache.seconds(0, static_cast<std::size_t>(bytes), gpu->node));
   constexpr double fastest_core = 64e9;  // bytes/s: a cache line in each nanosecond; links to a GPU may be faster
   return std::max(by_link, bytes / fastest_core);
+}
+
+/// Whether a core runs a task whose duration no core has measured.
+bool any_core_measures(const State& state) {
+  return std::ranges::any_of(state.kinds[cpu_kind], [&](const Worker* core) {
+    return std::ranges::any_of(core->popped, [&](const Worker::Popped& popped) {
+      const auto& task = *popped.task;
+      return popped.started > 0 && !popped.was_known && task.kinds != bit(cpu_kind) &&
+             state.durations.first(task, core->model, core->id) <= 0;
+    });
+  });
 }
 
 }  // namespace
@@ -35,14 +45,17 @@ bool is_being_measured(const State& state, const Worker& worker, const Task& tas
 
 double measuring_budget(const State& state) {
   constexpr double share = 1.0 / 20;
+  if (any_core_measures(state)) return 0;
   const auto gpus = std::ranges::count_if(state.members, [](const Worker* member) { return member->kind != cpu_kind; });
   return std::max(0.0, share * state.gpu_seconds / static_cast<double>(gpus) - state.measuring_seconds);
 }
 
 double work_beside_measurement(const State& state, const Task& task, const std::vector<const Worker*>& gpus,
                                double seconds) {
-  const double longest = longest_seconds(state, task, gpus);
   const double budget = measuring_budget(state);
+  if (const double known = state.durations.at_lowest_rate(task, cpu_kind); known > 0)
+    return std::max(seconds, known - budget);
+  const double longest = seconds_from_memory(state, task, gpus);
   if (longest <= seconds || budget <= 0) return longest;
   // The expected delay, if all orders of magnitude between the time of a GPU and the longest time are equally likely.
   const auto delay = [&](double work) {
@@ -56,13 +69,12 @@ double work_beside_measurement(const State& state, const Task& task, const std::
   return most;
 }
 
-void note_measurement(State& state, const Worker& worker, const Task& task, double seconds) {
+void note_measurement(State& state, const Worker& worker, const Worker::Popped& ended, double seconds) {
   const bool is_core = worker.kind == cpu_kind;
-  const auto measurements = state.durations.finished(task, worker.model, seconds);
-  const auto has_model = [&] { return state.options.models && state.backend.modelled_seconds(task.id, worker.id) > 0; };
-  if (measurements <= 2 && (is_core || measurements == 2) && !has_model()) {
+  const auto measurements = state.durations.finished(*ended.task, worker.model, seconds);
+  if (measurements <= 2 && (is_core || measurements == 2) && !ended.was_known) {
     state.declined_for |= bit(cpu_kind);
-    if (is_core && task.kinds != bit(cpu_kind)) state.measuring_seconds += seconds;
+    if (is_core && ended.task->kinds != bit(cpu_kind)) state.measuring_seconds += seconds;
   }
   if (measurements == 2) state.declined_for |= bit(worker.kind);
   if (!is_core) state.gpu_seconds += seconds;

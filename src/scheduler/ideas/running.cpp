@@ -79,9 +79,13 @@ bool task_starts(State& state, TaskId task, int id, double now, bool outlives) {
   }
   if (!worker->runs()) count_idle(state, *worker, now);
   popped->started = now;
+  popped->was_known = predicted_seconds(state, *worker, *popped->task) > 0;
   worker->idle_since = 0;
   worker->started = now;
-  if (outlives) worker->popped.erase(popped);
+  if (outlives) {
+    state.durations.outlived(*popped->task);
+    worker->popped.erase(popped);
+  }
   return true;
 }
 
@@ -94,7 +98,7 @@ std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileU
   const auto popped = find_popped(*worker, task);
   if (popped != worker->popped.end()) {
     if (const double seconds = now - popped->started; popped->started > 0) {
-      note_measurement(state, *worker, *popped->task, seconds);
+      note_measurement(state, *worker, *popped, seconds);
       if (worker->node != host_node) note_duration(state, seconds);
     }
     worker->popped.erase(popped);

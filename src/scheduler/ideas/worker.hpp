@@ -32,6 +32,7 @@ struct Worker {
     std::vector<TileId> awaited;  ///< tiles that had to be fetched when the task was popped
     bool large = false;           ///< see `ReservationStation::Slot`
     double started = 0;           ///< when it started, or when the task before it ended; 0: not yet
+    bool was_known = false;       ///< whether its duration was known when it started
   };
   std::vector<Popped> popped;
 

@@ -114,6 +114,45 @@ TEST_F(Measuring, OtherTasksShowTheRateOfACore) {
   EXPECT_TRUE(leaves(core_));  // 1 s at the lower rate
 }
 
+// It takes as long as its overhead, and would let any other task look as if it took hours.
+TEST_F(Measuring, ATinyTaskShowsNoRate) {
+  push_tasks(18);
+  for (int i = 0; i < 2; i++) run(core_, submit_task(1, sizeof(double)), 5e-6);
+  EXPECT_FALSE(leaves(core_));
+}
+
+TEST_F(Measuring, TheBudgetCoversTheTimeAtAKnownRate) {
+  push_tasks(2);
+  for (int i = 0; i < 2; i++) run(core_, submit_task(5e6, 64 * tile_bytes), 0.5);
+  EXPECT_TRUE(leaves(core_));                     // 0.25 s
+  run(gpu_, submit_task(1, 8 * tile_bytes), 60);  // a twentieth for each GPU: 1.5 s, less 1 s
+  EXPECT_FALSE(leaves(core_));
+}
+
+TEST_F(Measuring, ThereIsNoBudgetWhileACoreMeasures) {
+  run(gpu_, submit_task(1, 64 * tile_bytes), 2);
+  EXPECT_GT(measuring_budget(state), 0);
+  auto task = submit_task();
+  const auto id = task->id;
+  state.waiting++;
+  task_popped(state, other_core_, {.task = std::move(task)});
+  task_starts(state, id, other_core_.id, 1);
+  EXPECT_EQ(measuring_budget(state), 0);
+}
+
+// If StarPU says that a task ends only when others do, its own duration stays unknown.
+TEST_F(Measuring, CoresTakeTasksThatGpusCannotMeasure) {
+  backend.seconds.clear();
+  push_tasks(30);
+  EXPECT_TRUE(leaves(core_));
+  auto task = submit_task();
+  const auto id = task->id;
+  state.waiting++;
+  task_popped(state, gpu_, {.task = std::move(task)});
+  task_starts(state, id, gpu_.id, 1, true);
+  EXPECT_FALSE(leaves(core_));
+}
+
 // If all orders of magnitude between 0.1 and 1 s are equally likely, and GPUs have work for 0.5 s, they wait for 67 ms
 // in the mean. For 0.4 s: 102 ms.
 TEST_F(Measuring, TheBudgetCoversTheExpectedDelay) {
