@@ -100,9 +100,17 @@ tessera_status tessera_init(int cpus, int gpus) {
     RuntimeOptions options;
     options.cpus = cpus;
     options.gpus = gpus;
-    with_origins({{"cpus", 1, "cpus"}, {"gpus", 2, "gpus"}}, [&] { detail::start_own_session(options); });
-    const std::lock_guard lock(mutex);
-    started++;
+    const auto count = [](int change) {
+      const std::lock_guard lock(mutex);
+      started += change;
+    };
+    count(1);  // first, so that no tessera_finalize of another thread ends the session
+    try {
+      with_origins({{"cpus", 1, "cpus"}, {"gpus", 2, "gpus"}}, [&] { detail::start_own_session(options); });
+    } catch (...) {
+      count(-1);
+      throw;
+    }
   });
 }
 

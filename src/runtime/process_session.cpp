@@ -164,6 +164,24 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
   return fresh;
 }
 
+/// The running session, or a new one with these options.
+/// @param lock  holds the mutex afterwards
+std::shared_ptr<Session> session_with(const RuntimeOptions& options, std::unique_lock<std::mutex>& lock) {
+  require_can_wait("Runtime");
+  lock = std::unique_lock(mutex);  // a starting session changes the environment
+  // The options must be legal even if they are not used. If the program runs its own StarPU, the options do not apply.
+  const auto complete = with_environment(options);
+  auto existing = running.lock();
+  if (existing == nullptr) return make_session(lock, options);
+  try {
+    if (!joined) require_possible(complete, existing->machine());
+  } catch (...) {
+    lock.unlock();  // before `existing` ends, which may be the last to hold the session
+    throw;
+  }
+  return existing;
+}
+
 }  // namespace
 
 bool in_forked_child() noexcept { return forked; }
@@ -186,19 +204,14 @@ std::shared_ptr<Session> session_to_wait(const char* what) {
 }
 
 std::shared_ptr<Session> session(const RuntimeOptions& options) {
-  require_can_wait("Runtime");
-  std::shared_ptr<Session> existing;  // declared before the lock: no session may end while the mutex is held
-  std::unique_lock lock(mutex);       // a starting session changes the environment
-  // The options must be legal even if they are not used. If the program runs its own StarPU, the options do not apply.
-  const auto complete = with_environment(options);
-  existing = running.lock();
-  if (existing && !joined) require_possible(complete, existing->machine());
-  return existing ? existing : make_session(lock, options);
+  std::unique_lock<std::mutex> lock;
+  return session_with(options, lock);
 }
 
 void start_own_session(const RuntimeOptions& options) {
-  auto started = session(options);
-  const std::lock_guard lock(mutex);
+  std::shared_ptr<Session> started;   // declared before the lock: no session may end while the mutex is held
+  std::unique_lock<std::mutex> lock;  // an exit of another thread must find the session
+  started = session_with(options, lock);
   until_exit.swap(started);
 }
 

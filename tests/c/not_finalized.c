@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A program that returns from main without tessera_finalize. */
 #include <stdlib.h>
+#include <string.h>
 #include <tessera/tessera.h>
 
 enum { n = 300 };
@@ -9,7 +10,8 @@ int main(void) {
   double *const A = malloc(n * n * sizeof(double)), *const C = malloc(n * n * sizeof(double));
   int i;
   if (A == NULL || C == NULL) return 1;
-  if (tessera_init(-1, -1) != TESSERA_SUCCESS) return getenv("TESSERA_TEST_NEEDS_GPUS") != NULL ? 77 : 1; /* skipped */
+  if (tessera_init(-1, -1) != TESSERA_SUCCESS)
+    return strstr(tessera_last_error(), "this machine has 0") != NULL ? 77 : 1; /* skipped */
   for (i = 0; i < n * n; i++) A[i] = i % 7;
   if (tessera_host_register(C, n * n * sizeof(double)) != TESSERA_SUCCESS) return 2;
   if (tessera_dgemm(TESSERA_COL_MAJOR, TESSERA_NO_TRANS, TESSERA_TRANS, n, n, n, 1, A, n, A, n, 0, C, n) != 0) return 3;
