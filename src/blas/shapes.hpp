@@ -120,7 +120,7 @@
 /// The concept that these types satisfy.
 #define CONCEPT_CZ ComplexScalar
 #define CONCEPT_SDCZ Scalar
-/// Of four functions, those for these types.
+/// Selects the functions for these types from four.
 #define OF_CZ(S, D, C, Z) C, Z
 #define OF_SDCZ(S, D, C, Z) S, D, C, Z
 

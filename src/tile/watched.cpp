@@ -144,7 +144,7 @@ bool Watch::buy(Store& all, Removed& removed, Seen& seen) {
 void Watch::sell(Store& all, Removed& removed, Seen& seen) {
   remove_parts(all, removed, memory_of(pages(seen.memory)));
   if (pages_->watches(pages(seen.memory))) pages_->leave(pages(seen.memory));
-  seen.is_watched = seen.was_result = false, seen.unchanged = 0;
+  seen.is_watched = seen.was_result = seen.is_early = false, seen.unchanged = 0;
   seen.price = std::min(2 * seen.price, highest_price);
 }
 

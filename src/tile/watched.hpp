@@ -63,7 +63,8 @@ class Watch {
     int moves = 0;         ///< number of times that it was moved to huge pages
     bool is_watched = false;
     bool was_result = false;  ///< the last call that wrote it has left its tiles in the store
-    bool is_early = false;    ///< devices have written its pages while they were marked, which splits huge pages
+    bool is_early = false;  ///< its pages were written while they were marked, by devices or the program, which splits
+                            ///< huge pages; until it is no longer watched
   };
   using Place = std::vector<Seen>::iterator;
 
