@@ -97,7 +97,7 @@ Statistics traffic(Calls calls) {
 /// home before its last term has been submitted, as may happen if devices are faster than the calling thread.
 bool counts() {
   const char* const options = std::getenv("TESSERA_SCHED");
-  return gpu_count() > 0 && options != nullptr && std::string_view(options) == "-steal,-write-back";
+  return gpu_count() > 0 && options != nullptr && std::string_view(options) == "-steal,-decline,-write-back";
 }
 
 TEST(Kept, SecondCallCopiesOnlyItsResult) {
