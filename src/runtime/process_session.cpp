@@ -155,7 +155,7 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
   }
   const auto kept = std::make_shared<KeptSession>(options);
   kept->end.expected = alive = true;
-  const std::shared_ptr<Session> fresh(kept, kept->session.get());
+  std::shared_ptr<Session> fresh(kept, kept->session.get());
   running = fresh;
   joined = fresh->joined();
   // Registered again, after the handlers of CUDA and StarPU, because handlers run in reverse order.
