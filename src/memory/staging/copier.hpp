@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -67,8 +68,16 @@ class Piece {
 
   bool to_gpu() const { return to_gpu_; }
 
-  /// The copy between host memory and the buffer. It precedes the link's copy to the GPU, or follows the copy from it.
-  void copy_on_host() const { to_gpu_ ? columns_.pack() : columns_.unpack(); }
+  /// The number of parts of about this size [bytes], of at least one column each.
+  int part_count(std::size_t bytes) const {
+    return std::clamp(static_cast<int>((columns_.bytes() + bytes / 2) / bytes), 1, columns_.rectangle().n);
+  }
+  /// The copy between host memory and the buffer, or a part of it. It precedes the link's copy to the GPU, or follows
+  /// the copy from it.
+  void copy_on_host(int part = 0, int parts = 1) const {
+    const auto columns = columns_.part(part, parts);
+    to_gpu_ ? columns.pack() : columns.unpack();
+  }
 
   /// Starts the copy between the buffer and the GPU.
   void copy_on_link(cudaStream_t stream) const {

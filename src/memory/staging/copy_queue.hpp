@@ -24,19 +24,22 @@ struct Moment {
     return static_cast<std::int32_t>(now - value) >= 0;
   }
   void reach() const { std::atomic_ref(*counter).store(value, std::memory_order_release); }
+  /// Brings the counter nearer to the value, by one.
+  void approach() const { std::atomic_ref(*counter).fetch_add(1, std::memory_order_release); }
 };
 
-/// Copies that one thread posts and any thread takes. They become ready in the order in which they are posted, so only
-/// the first copy needs to be checked. Threads that look for work check it without the lock, so even many of them do
-/// not disturb the posting thread.
+/// Copies that one thread posts and any thread takes, part by part. They become ready in the order in which they are
+/// posted, so only the first copy needs to be checked. Threads that look for work check it without the lock, so even
+/// many of them do not disturb the posting thread.
 /// @pre  The counters of the copies outlive the threads that take them.
 template <typename Copy>
 class alignas(64) CopyQueue {  // cache lines not shared with others
  public:
   struct Posted {
     Copy copy;
-    Moment begin, end;      ///< the copy may start at `begin`, and reaches `end` when it has finished
+    Moment begin, end;      ///< the copy may start at `begin`; each part that has finished brings `end` nearer by one
     std::uint64_t job = 0;  ///< the job to which the copy belongs
+    int parts = 1;          ///< number of parts of the copy that have not been taken
   };
 
   void push(Posted copy) {
@@ -45,29 +48,36 @@ class alignas(64) CopyQueue {  // cache lines not shared with others
     if (posted_.size() == 1) show_first();
   }
 
-  /// Takes the first copy if it may start and no other thread uses the queue. Call `ended` after running it.
+  /// Takes a part of the first copy if it may start and no other thread uses the queue. Call `ended` after running it.
+  /// @return  `parts` is the number of the part, from 0
   std::optional<Posted> take() {
     if (!seems_ready()) return std::nullopt;
     const std::unique_lock lock(mutex_, std::try_to_lock);
     if (!lock || posted_.empty() || !posted_.front().begin.is_reached()) return std::nullopt;
     running_.push_back(posted_.front().job);
-    auto taken = std::move(posted_.front());
+    auto& first = posted_.front();
+    if (--first.parts > 0) return first;
+    auto last = std::move(first);
     posted_.pop_front();
     show_first();
-    return taken;
+    return last;
   }
-  /// Reports that a copy of this job has finished.
+  /// Reports that a part of a copy of this job has finished.
   void ended(std::uint64_t job) {
     const std::lock_guard lock(mutex_);
     running_.erase(std::ranges::find(running_, job));
   }
 
-  /// Withdraws the copies of a job that have not started, and waits for those that have. Copies that have started wait
-  /// for nothing.
-  /// @return  the number of withdrawn copies
+  /// Withdraws the parts of a job's copies that have not started, and waits for those that have. Parts that have
+  /// started wait for nothing.
+  /// @return  the number of withdrawn parts
   std::size_t withdraw(std::uint64_t job) {
     std::unique_lock lock(mutex_);
-    const auto withdrawn = std::erase_if(posted_, [job](const Posted& posted) { return posted.job == job; });
+    std::size_t withdrawn = 0;
+    std::erase_if(posted_, [&](const Posted& posted) {
+      if (posted.job == job) withdrawn += static_cast<std::size_t>(posted.parts);
+      return posted.job == job;
+    });
     show_first();
     while (std::ranges::find(running_, job) != running_.end()) {
       lock.unlock();
@@ -93,7 +103,7 @@ class alignas(64) CopyQueue {  // cache lines not shared with others
   std::atomic<std::uint32_t> first_value_ = 0;
   alignas(64) std::mutex mutex_;        // not in a cache line that threads looking for work read
   std::deque<Posted> posted_;           // guarded by mutex_
-  std::vector<std::uint64_t> running_;  // guarded by mutex_: the jobs of copies that have started
+  std::vector<std::uint64_t> running_;  // guarded by mutex_: the jobs of parts that have started
 };
 
 }  // namespace tessera::detail::staging

@@ -21,7 +21,7 @@ namespace tessera::detail::staging {
 
 /// Threads that run copies in host memory as soon as these may start. Each posting thread has its own queues. No thread
 /// stays idle while the first copy of any queue may start. This class is independent of GPUs.
-/// @tparam Copy  has operator(), which does not throw
+/// @tparam Copy  has operator()(part), with the number of a part of the copy, from 0; it does not throw
 template <typename Copy>
 class HostCopies {
  public:
@@ -64,17 +64,19 @@ class HostCopies {
 
   /// @param queue  a queue whose copies become ready in the order in which they are posted
   void post(std::size_t queue, Posted copy) {
-    const auto unended = ++unended_;
+    const auto parts = copy.parts;
+    const auto unended = unended_ += static_cast<std::size_t>(parts);
     queues_[queue].push(std::move(copy));
-    // A copy needs one thread. No more threads are woken, so the cost of posting does not depend on the number of
+    // A part needs one thread. No more threads are woken, so the cost of posting does not depend on the number of
     // sleepers.
-    if (unended + static_cast<std::size_t>(asleep()) > count_) work_.notify_one();
+    for (int part = 0; part < parts && unended + static_cast<std::size_t>(asleep()) > count_; part++)
+      work_.notify_one();
   }
 
   /// A unique identifier for a job.
   std::uint64_t new_job() { return ++jobs_; }
 
-  /// Withdraws the copies of a job that have not started, and waits for those that have.
+  /// Withdraws the parts of a job's copies that have not started, and waits for those that have.
   void withdraw(std::size_t queue, std::uint64_t job) { unended_ -= queues_[queue].withdraw(job); }
 
   std::size_t threads() const { return count_; }
@@ -104,8 +106,8 @@ class HostCopies {
     for (std::size_t i = 0; i < opened; i++) {
       auto& queue = queues_[next++ % opened];
       if (auto posted = queue.take()) {
-        posted->copy();
-        posted->end.reach();
+        posted->copy(posted->parts);
+        posted->end.approach();
         queue.ended(posted->job);
         unended_--;
         return true;
@@ -117,7 +119,7 @@ class HostCopies {
   const std::chrono::microseconds spin_;
   std::atomic<std::uint64_t> jobs_ = 0;
   std::atomic<std::size_t> opened_ = 0;   ///< number of open queues
-  std::atomic<std::size_t> unended_ = 0;  ///< copies that were posted and have not ended
+  std::atomic<std::size_t> unended_ = 0;  ///< parts of copies that were posted and have not ended
   std::size_t count_ = 0;                 ///< number of threads
   EventCount work_;
   std::vector<Queue> queues_;

@@ -25,10 +25,10 @@ inline std::size_t piece_bytes(std::size_t tile, std::size_t threads) {
   return std::clamp(tile / std::max<std::size_t>(threads, 1), smallest, buffer_bytes);
 }
 
-/// The size of the pieces of a posted copy [bytes]. Threads then work on several tiles, so pieces need not be as small.
-inline std::size_t posted_piece_bytes(std::size_t tile) {
-  return std::clamp(tile / 16, buffer_bytes / 4, buffer_bytes);
-}
+/// The size of the pieces of a posted copy [bytes]. While the host copies one piece of a tile, the link copies another.
+inline std::size_t posted_piece_bytes(std::size_t tile) { return std::clamp(tile / 4, buffer_bytes / 4, buffer_bytes); }
+/// The size of the parts of such a piece, which several threads copy [bytes].
+inline constexpr std::size_t part_bytes = std::size_t{256} << 10;
 
 /// The number of buffers that posted copies should have for each GPU and direction.
 /// @param memory  limit for the buffers of all GPUs in both directions [bytes]; 0: no limit
@@ -66,6 +66,15 @@ class PackedColumns {
   std::size_t height() const { return static_cast<std::size_t>(rectangle_.m) * host_.matrix.elemsize; }
   /// Bytes of all columns in the buffer.
   std::size_t bytes() const { return height() * static_cast<std::size_t>(rectangle_.n); }
+
+  /// One of several parts of nearly equal size.
+  PackedColumns part(int index, int count) const {
+    const auto& [i, j, m, n] = rectangle_;
+    const int first = n * index / count;
+    return {host_,
+            {i, j + first, m, n * (index + 1) / count - first},
+            buffer_ + static_cast<std::size_t>(first) * height()};
+  }
 
   /// Fills the buffer.
   void pack() const {

@@ -18,7 +18,8 @@ struct CounterOperation {
   Moment moment;
 };
 
-/// How often a buffer has been filled and emptied. Each buffer's counters have their own cache line.
+/// How often a buffer has been filled and emptied: by the link in pieces, by the host in parts of pieces. Each buffer's
+/// counters have their own cache line.
 struct alignas(64) BufferCounters {
   std::uint32_t filled = 0, emptied = 0;
 };
@@ -26,6 +27,9 @@ struct alignas(64) BufferCounters {
 /// Copies of tiles through buffers, in one direction between the host and one GPU. The thread that drives the GPU only
 /// posts them. It puts the link's copies into streams, where they wait for counters. Host threads pack and unpack
 /// pieces as soon as the counters allow.
+///
+/// The host's copy of a piece has several parts, so that few pieces can keep many threads busy: a piece costs the
+/// link's streams and the posting thread about as much time as copying half a megabyte.
 ///
 /// Pieces use the buffers round-robin, and each buffer belongs to one of the link's streams: while one stream copies,
 /// the next prepares. Towards the GPU, a host thread fills an empty buffer, and the link empties a full one. In the
@@ -35,6 +39,7 @@ struct alignas(64) BufferCounters {
 ///
 /// @tparam Job  the copy of a tile. It has
 ///              - piece_count(), and to_gpu, which is the same for all jobs
+///              - part_count(piece): the number of parts of the host's copy
 ///              - on_host(piece, buffer): the copy between host memory and a buffer, a `HostCopy`
 ///              - copy_on_link(i, piece, buffer): adds the copy between a buffer and the GPU to the link's stream i
 ///              - add_to_link(i, operations): adds operations to that stream; several at a time cost as much as one
@@ -94,16 +99,20 @@ class PostedCopies {
     for (int i = 0; i < job.piece_count(); i++) {
       const std::size_t buffer = next_++ % uses_.size(), stream = buffer % link_.size();
       auto& counters = counters_[buffer];
-      const auto use = ++uses_[buffer];
       auto* const data = data_ + buffer * bytes_;
-      const Moment empty{&counters.emptied, use - 1}, full{&counters.filled, use}, done{&counters.emptied, use};
+      const int parts = job.part_count(i);
+      auto& [filled, emptied] = uses_[buffer];
+      const Moment empty{&counters.emptied, emptied};
+      (job.to_gpu ? filled : emptied) += static_cast<std::uint32_t>(parts);
+      (job.to_gpu ? emptied : filled)++;
+      const Moment full{&counters.filled, filled}, done{&counters.emptied, emptied};
       begun.push_back({empty, job.to_gpu ? full : done});
-      if (job.to_gpu) host_.post(queues_[stream], {job.on_host(i, data), empty, full, name});
+      if (job.to_gpu) host_.post(queues_[stream], {job.on_host(i, data), empty, full, name, parts});
       link_[stream].push_back({Wait, job.to_gpu ? full : empty});
       flush(stream);
       job.copy_on_link(stream, i, data);
       link_[stream].push_back({Reach, job.to_gpu ? done : full});
-      if (!job.to_gpu) host_.post(queues_[stream], {job.on_host(i, data), full, done, name});
+      if (!job.to_gpu) host_.post(queues_[stream], {job.on_host(i, data), full, done, name, parts});
       ends.push_back({Wait, done});
     }
     for (std::size_t stream = 0; stream < link_.size(); stream++) flush(stream);
@@ -115,7 +124,7 @@ class PostedCopies {
   BufferCounters* const counters_;
   HostCopies<HostCopy>& host_;
   std::vector<std::size_t> queues_;                  ///< queues of `host_`, by stream of the link
-  std::vector<std::uint32_t> uses_;                  ///< number of uses, by buffer
+  std::vector<BufferCounters> uses_;                 ///< the counters when all that was posted has ended
   std::vector<std::vector<CounterOperation>> link_;  ///< the next operations to add, by stream of the link
   std::size_t next_ = 0;
 };

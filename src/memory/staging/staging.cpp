@@ -41,7 +41,8 @@ Corners* corners = nullptr;
 /// The host's part of copying a piece.
 struct HostCopy {
   Piece piece;
-  void operator()() const { piece.copy_on_host(); }
+  int parts = piece.part_count(part_bytes);
+  void operator()(int part) const { piece.copy_on_host(part, parts); }
 };
 
 /// A posted copy of a tile.
@@ -52,6 +53,7 @@ struct PostedCopy {
   bool to_gpu = copy.to_gpu;
 
   int piece_count() const { return copy.piece_count(); }
+  int part_count(int piece) const { return Piece(copy, piece, nullptr).part_count(part_bytes); }
   void add(const std::vector<CounterOperation>& operations) const { stream_counters.add(copy.stream, operations); }
   void add_to_link(std::size_t stream, const std::vector<CounterOperation>& operations) const {
     stream_counters.add(link[stream].get(), operations);

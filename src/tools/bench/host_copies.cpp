@@ -27,7 +27,7 @@ using detail::staging::Moment;
 using tools::aligned, tools::significant;
 
 struct Nothing {
-  void operator()() const {}
+  void operator()(int /*part*/) const {}
 };
 using Queues = detail::staging::HostCopies<Nothing>;
 

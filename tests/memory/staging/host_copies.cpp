@@ -21,7 +21,7 @@ namespace {
 using detail::staging::Moment;
 using testing::ElementsAre;
 using namespace std::chrono_literals;
-using HostCopies = detail::staging::HostCopies<std::function<void()>>;
+using HostCopies = detail::staging::HostCopies<std::function<void(int)>>;
 
 void wait_for(const Moment& moment) {
   while (!moment.is_reached()) std::this_thread::yield();
@@ -47,7 +47,7 @@ TEST(Moment, SurvivesAnOverflow) {
 }
 
 HostCopies::Posted copy(std::function<void()> work, std::uint32_t& begin, std::uint32_t& end) {
-  return {std::move(work), {&begin, 1}, {&end, 1}};
+  return {[work = std::move(work)](int) { work(); }, {&begin, 1}, {&end, 1}};
 }
 
 // The first copy of a queue has to wait. The copies behind it wait as well; those in another queue do not.
@@ -116,7 +116,7 @@ TEST(HostCopies, WakeThreadsThatSleep) {
   EXPECT_EQ(copies.threads(), 3);
   for (std::uint32_t i = 1; i <= 20; i++) {
     while (copies.asleep() < 3) std::this_thread::yield();
-    copies.post(queue, {[] {}, {&counter, i - 1}, {&counter, i}});
+    copies.post(queue, {[](int) {}, {&counter, i - 1}, {&counter, i}});
     wait_for({&counter, i});
   }
 }
@@ -160,6 +160,48 @@ TEST(HostCopies, EndWithCopiesThatMayNeverBegin) {
   copies.post(copies.open(), copy([] { FAIL(); }, never, end));
 }
 
+// Sleeping threads copy the parts at the same time. The end is reached when all parts have finished, not before.
+TEST(HostCopies, CopyPartsTogether) {
+  constexpr int threads = 4;
+  HostCopies copies(threads, 1, 0us);
+  const auto queue = copies.open();
+  while (copies.asleep() < threads) std::this_thread::yield();
+  std::uint32_t begin = 1, end = 7;
+  std::array<std::atomic<int>, threads> taken{};
+  std::atomic<int> running = 0;
+  std::atomic<bool> go = false;
+  const auto work = [&](int part) {
+    taken.at(static_cast<std::size_t>(part))++;
+    running++;
+    while (part == 0 ? !go : running < threads) std::this_thread::yield();
+  };
+  copies.post(queue, {work, {&begin, 1}, {&end, 7 + threads}, 0, threads});
+  wait_for({&end, 7 + threads - 1});
+  EXPECT_FALSE((Moment{&end, 7 + threads}.is_reached()));
+  go = true;
+  wait_for({&end, 7 + threads});
+  for (const auto& times : taken) EXPECT_EQ(times, 1);
+}
+
+TEST(CopyQueue, WithdrawsPartsThatHaveNotStarted) {
+  detail::staging::CopyQueue<int> queue;
+  std::uint32_t begin = 1, end = 0;
+  const Moment ready{&begin, 1};
+  queue.push({11, ready, {&end, 3}, 1, 3});
+  queue.push({12, ready, {&end, 5}, 2, 2});
+  const auto first = queue.take();
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->copy, 11);
+  queue.ended(1);
+  EXPECT_EQ(queue.withdraw(1), 2);
+  for (int part = 0; part < 2; part++) {
+    const auto other = queue.take();
+    ASSERT_TRUE(other);
+    EXPECT_EQ(other->copy, 12);
+  }
+  EXPECT_FALSE(queue.take());
+}
+
 // Copies of other jobs stay in the queue, before and after the removed ones.
 TEST(HostCopies, AreWithdrawnByJob) {
   std::uint32_t begin = 0, go = 0;
@@ -168,11 +210,11 @@ TEST(HostCopies, AreWithdrawnByJob) {
   const auto queue = copies.open();
   const auto job = copies.new_job(), other = copies.new_job();
   for (std::size_t i = 0; i < ends.size(); i++)
-    copies.post(queue, {[] {}, {&begin, 1}, {&ends[i], 1}, i % 2 == 0 ? other : job});
+    copies.post(queue, {[](int) {}, {&begin, 1}, {&ends[i], 1}, i % 2 == 0 ? other : job});
   copies.withdraw(queue, job);
   Moment{&begin, 1}.reach();
   for (const std::size_t kept : {0, 2}) wait_for({&ends[kept], 1});
-  copies.post(queue, {[] {}, {&begin, 1}, {&go, 1}, other});
+  copies.post(queue, {[](int) {}, {&begin, 1}, {&go, 1}, other});
   wait_for({&go, 1});
   EXPECT_THAT(ends, ElementsAre(1, 0, 1, 0));
 }
@@ -201,7 +243,7 @@ TEST(HostCopies, FillBuffersInTurn) {
   for (std::uint32_t i = 0; i < pieces; i++) {
     auto& buffer = all[i % buffers];
     const auto use = static_cast<std::uint32_t>(i / buffers + 1);
-    copies.post(queue, {[&buffer, i] { buffer.content = i; }, {&buffer.emptied, use - 1}, {&buffer.filled, use}});
+    copies.post(queue, {[&buffer, i](int) { buffer.content = i; }, {&buffer.emptied, use - 1}, {&buffer.filled, use}});
   }
   link.join();
   for (std::uint32_t i = 0; i < pieces; i++) ASSERT_EQ(received[i], i);

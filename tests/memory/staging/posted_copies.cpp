@@ -25,7 +25,7 @@ using detail::staging::BufferCounters;
 using detail::staging::CounterOperation;
 using testing::Each;
 using namespace std::chrono_literals;
-using HostCopy = std::function<void()>;
+using HostCopy = std::function<void(int)>;
 using HostCopies = detail::staging::HostCopies<HostCopy>;
 
 /// Runs the added functions one after another.
@@ -60,7 +60,7 @@ class Stream {
   std::jthread thread_{[this](const std::stop_token& stop) { run(stop); }};
 };
 
-/// The copy of a tile whose pieces are numbers.
+/// The copy of a tile whose pieces are numbers. The host copies each half of a number separately.
 struct Copy {
   Stream& stream;
   std::array<Stream, 2>& link;
@@ -84,10 +84,16 @@ struct Copy {
   void synchronize() {
     for (auto& one : link) one.synchronize();
   }
+  int part_count(int /*piece*/) const { return 2; }
   HostCopy on_host(int piece, std::byte* buffer) const {
-    auto* const number = &host[static_cast<std::size_t>(piece)];
-    return
-        [=, in = to_gpu] { in ? std::memcpy(buffer, number, sizeof(int)) : std::memcpy(number, buffer, sizeof(int)); };
+    auto* const number = reinterpret_cast<std::byte*>(&host[static_cast<std::size_t>(piece)]);
+    return [=, in = to_gpu](int part) {
+      constexpr std::size_t half = sizeof(int) / 2;
+      auto *const of_number = number + static_cast<std::size_t>(part) * half, *const of_buffer =
+                                                                                  buffer +
+                                                                                  static_cast<std::size_t>(part) * half;
+      in ? std::memcpy(of_buffer, of_number, half) : std::memcpy(of_number, of_buffer, half);
+    };
   }
 
  private:
