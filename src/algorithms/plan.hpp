@@ -63,9 +63,9 @@ struct Plan {
   tile::OwnerGrid grid = {};               ///< the GPUs that own the tiles of C; 1×1 without owners
   std::vector<double> speeds = {};  ///< of these GPUs, by which independent columns are dealt out; empty: all equal
   Index together = 0;               ///< number of panels of a factorization that an earlier panel updates together
-  bool load_first = false;          ///< whether all tiles of a factorization fit the GPUs and are loaded at the start
-  double seconds = 0;               ///< predicted time of the call; 0: no prediction, because the tiles were given
-  std::string reason = {};          ///< a sentence for tessera-info; empty if the tiles were given
+  bool load_first = false;  ///< whether all tiles are loaded at the start; those of a factorization then fit the GPUs
+  double seconds = 0;       ///< predicted time of the call; 0: no prediction, because the tiles were given
+  std::string reason = {};  ///< a sentence for tessera-info; empty if the tiles were given
 
   /// Whether cores compute a part of the result.
   bool has_cores() const noexcept { return for_cores > 0 || rows_for_cores.count > 0 || columns_for_cores.count > 0; }

@@ -11,25 +11,13 @@
 
 namespace tessera::algorithms {
 
-/// Whether a call on pointers that is not in panels still requests all its tiles at the start. Only small operands
-/// benefit.
-inline bool is_small(const detail::Machine& machine, const algorithms::Plan& plan, Index m, Index n,
-                     std::size_t element) {
-  constexpr double most_bytes = 1 << 26;
-  const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(plan.k);
-  const double bytes = static_cast<double>(element) * (rows * columns + (rows + columns) * terms);
-  return plan.sums == 1 && bytes <= most_bytes && (machine.gpu_memory <= 0 || bytes <= machine.gpu_memory / 2);
-}
-
 /// Submits C ← Σ terms + β C on a region of C as stored. All routines whose output is not also an input use this.
 /// @param add  see `accumulate`
 template <typename Term>
 void submit_sum(const detail::Session& session, const algorithms::Plan& plan, const tile::Stored& C,
                 tile::Region region, const Number& beta, bool real_diagonal, const Term& add) {
   const auto& share = C.grid().share();
-  const bool panels = plan.panels.exist(),
-             small = C.grid().is_private() && is_small(session.machine(), plan, C.m(), C.n(), size_of(C.type())),
-             loads = session.machine().has_owners() && (panels || small);
+  const bool panels = plan.panels.exist(), loads = plan.load_first && (panels || C.grid().is_private());
   const Index last = region.part == tile::Part::All ? 0 : plan.rows_for_cores.count;
   const Sum sum(session.machine(), plan, {session, plan.grid, C, region, last}, {share.p, share.q}, beta, real_diagonal,
                 loads);

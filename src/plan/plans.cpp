@@ -104,10 +104,12 @@ void require_room_for_product(const detail::Machine& machine, char type, Index m
 Plan plan_sum(const detail::Machine& machine, Sums call) {
   for (auto* const extent : {&call.m, &call.n, &call.k}) *extent = std::max<Index>(*extent, 1);
   require_room_for_product(machine, call.type, call.m, call.n, call.k);
-  return planned(machine, call, [&](const Plan& plan) {
-    return count_of(call.m, plan.tile.m) + "x" + count_of(call.n, plan.tile.n) +
-           (plan.panels.exist() ? " panels" : " tiles") + " of C";
+  auto plan = planned(machine, call, [&](const Plan& chosen) {
+    return count_of(call.m, chosen.tile.m) + "x" + count_of(call.n, chosen.tile.n) +
+           (chosen.panels.exist() ? " panels" : " tiles") + " of C";
   });
+  plan.load_first = call.loads_first(machine, plan);
+  return plan;
 }
 
 Plan plan_triangular(const detail::Machine& machine, Triangular call) {

@@ -44,6 +44,15 @@ struct Sums {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(k);
     return static_cast<double>(size_of(type)) * (rows * columns + (rows + columns) * terms);
   }
+  /// Whether a call on pointers requests all its tiles at the start. Without panels, only small operands in pinned
+  /// memory benefit, and all in pageable memory, from where a tile takes longer to arrive than the policy requests it
+  /// in advance.
+  bool loads_first(const detail::Machine& machine, const Plan& plan) const {
+    constexpr double most_pinned = 1 << 26;
+    const bool loads = plan.sums == 1 && (bytes() <= most_pinned || machine.operands == detail::in_pageable_memory) &&
+                       (machine.gpu_memory <= 0 || bytes() <= machine.gpu_memory / 2);
+    return machine.has_owners() && (loads || plan.panels.exist());
+  }
   TileExtents task(const Plan& plan) const {
     return {std::min(plan.tile.m, m), std::min(plan.tile.n, n), std::min(plan.tile.k, k)};
   }
@@ -56,8 +65,7 @@ struct Sums {
     const Outline C(graph, rows, columns, type, is_triangle());
     const auto region = is_triangle() ? tile::Region::triangle(Uplo::Lower, C.mt(), C.nt(), C.mb(), C.nb())
                                       : tile::Region(tile::Part::All);
-    const bool loads =
-        machine.has_owners() && (plan.panels.exist() || algorithms::is_small(machine, plan, m, n, size_of(type)));
+    const bool loads = loads_first(machine, plan);
     const Index last = is_triangle() ? plan.rows_for_cores.count : 0;
     const auto owners =
         machine.has_owners() ? tile::Owners(plan.grid, C.mt() - last, C.nt() - last, region) : tile::Owners();
