@@ -352,7 +352,9 @@ TYPED_TEST(Qr, WorksOnMatricesWithoutAWait) {
       ungqr(q, reflectors);
       reflectors.wait(tau.data());
     }
-    EXPECT_EQ(tau, f.tau);
+    // Not the same bits: if the policy places tasks, cores may factorize other panels than in the call on pointers.
+    for (std::size_t i = 0; i < tau.size(); i++)
+      EXPECT_LE(std::abs(tau[i] - f.tau[i]), threshold * static_cast<double>(m) * unit<T>) << i;
     const auto whole = packed(f.Q(m));
     EXPECT_LE(largest(difference(Q, f.Q(n))), threshold * static_cast<double>(m) * unit<T>);
     EXPECT_LE(largest(difference(X, product(adjoint(whole), B))), threshold * static_cast<double>(m) * unit<T>);
