@@ -8,6 +8,7 @@
 #include <cstring>
 #include <ctime>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -39,23 +40,32 @@ double own_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Two blocks of memory, larger than most caches, and threads that copy one to the other.
+/// A block of memory that is larger than most caches, a second one, and threads that copy pieces from one to the other,
+/// in alternating directions. If the second one is smaller, each thread uses its part of it again and again.
 class Blocks {
  public:
-  Blocks()
+  /// @param second  bytes of the second block, if it is smaller
+  explicit Blocks(std::size_t second = std::numeric_limits<std::size_t>::max())
       : bytes_(std::clamp(static_cast<std::size_t>(free_memory() / 16) / piece, std::size_t{16}, std::size_t{256}) *
                piece),
-        from_(std::make_unique_for_overwrite<std::byte[]>(bytes_)),
-        to_(std::make_unique_for_overwrite<std::byte[]>(bytes_)) {}
+        second_bytes_(std::min(bytes_, second)), first_(std::make_unique_for_overwrite<std::byte[]>(bytes_)),
+        second_(std::make_unique_for_overwrite<std::byte[]>(second_bytes_)) {}
 
   /// @return  seconds until everything is copied
   double copy(std::size_t threads) {
-    return run(threads, [this](std::size_t first) { std::memcpy(&to_[first], &from_[first], piece); });
+    const std::size_t own = std::max<std::size_t>(1, second_bytes_ / piece / threads);  // pieces
+    return run(threads, [this, own](std::size_t at, std::size_t thread) {
+      const auto to = second_bytes_ == bytes_ ? at : (thread * own + at / piece % own) * piece;
+      auto *const one = &first_[at], *const other = &second_[to];
+      at / piece % 2 == 0 ? std::memcpy(other, one, piece) : std::memcpy(one, other, piece);
+    });
   }
   /// Makes the system allocate the pages.
   void touch(std::size_t threads) {
-    run(threads,
-        [this](std::size_t first) { std::memset(&to_[first], 1, piece), std::memset(&from_[first], 2, piece); });
+    run(threads, [this](std::size_t at, std::size_t /*thread*/) {
+      std::memset(&first_[at], 1, piece);
+      if (at < second_bytes_) std::memset(&second_[at], 2, piece);
+    });
   }
 
   std::size_t bytes() const { return bytes_; }
@@ -66,14 +76,15 @@ class Blocks {
   /// Uses fewer threads if the system refuses to create them.
   template <typename Work>
   double run(std::size_t threads, Work work) {
-    std::atomic<std::size_t> next = 0;
+    std::atomic<std::size_t> next = 0, started = 0;
     std::barrier together(static_cast<std::ptrdiff_t>(threads));
     std::atomic<double> seconds = 0, all_seconds = 0, all_own = 0;
     const auto serve = [&] {
+      const auto thread = started++;
       together.arrive_and_wait();
       const auto begin = Clock::now();
       const double own = own_seconds();
-      for (std::size_t first; (first = next.fetch_add(piece)) < bytes_;) work(first);
+      for (std::size_t first; (first = next.fetch_add(piece)) < bytes_;) work(first, thread);
       const double wall = seconds_since(begin);
       all_own += own_seconds() - own, all_seconds += wall;
       for (double longest = seconds; longest < wall && !seconds.compare_exchange_weak(longest, wall);) {
@@ -93,8 +104,8 @@ class Blocks {
     return seconds;
   }
 
-  std::size_t bytes_;
-  std::unique_ptr<std::byte[]> from_, to_;
+  std::size_t bytes_, second_bytes_;
+  std::unique_ptr<std::byte[]> first_, second_;
   bool busy_ = false;
 };
 
@@ -109,14 +120,15 @@ std::string processor() {
 
 }  // namespace
 
-HostCopyRates measure_host_copies(std::size_t most) {
+HostCopyRates measure_host_copies(std::size_t most, bool through_buffers) {
   std::vector<std::size_t> counts;
   for (std::size_t power = 1; power < most; power *= 2) {
     counts.push_back(power);
     if (const auto between = power + power / 2; power > 1 && between < most) counts.push_back(between);
   }
   counts.push_back(std::max<std::size_t>(1, most));
-  Blocks blocks;
+  // As many pieces as a GPU has buffers for one direction, and one for each thread.
+  auto blocks = through_buffers ? Blocks(std::max<std::size_t>(48, most) * piece) : Blocks();
   blocks.touch(counts.back());
   HostCopyRates measured;
   std::vector<CostCurve::Point> points;
@@ -148,30 +160,33 @@ std::size_t most_copying_threads(std::size_t drivers, std::size_t cores) {
 CopyingThreads copying_threads(std::size_t drivers, double links) {
   const auto most = most_copying_threads(drivers);
   if (most <= 2) return {most, 0};
-  static std::mutex measuring;
-  static auto& known = *new std::map<std::size_t, CostCurve>;  // never destroyed, since a session may outlive it
-  const std::lock_guard lock(measuring);
-  auto& curve = known[most];
-  const auto chosen = [&]() -> CopyingThreads {
-    const auto count = fewest_copying_threads(curve, links);
-    const auto amount = static_cast<double>(count);
-    return {count, amount / curve.seconds(amount)};
+  struct Curves {
+    CostCurve memory, buffers;
   };
-  if (!curve.empty()) return chosen();
+  static std::mutex measuring;
+  static auto& known = *new std::map<std::size_t, Curves>;  // never destroyed, since a session may outlive it
+  const std::lock_guard lock(measuring);
+  auto& [memory, buffers] = known[most];
   const RatesCache cache(cache_directory().value_or(std::filesystem::path()), processor(),
                          std::to_string(std::thread::hardware_concurrency()) + " at a time");
-  const auto name = "copies of up to " + std::to_string(most);
-  curve = cache.find(name);
-  if (curve.empty()) {
-    try {
-      auto [measured, busy] = measure_host_copies(most);
-      if (!busy) cache.keep(name, measured);
-      curve = std::move(measured);
-    } catch (const std::bad_alloc&) {  // not enough memory to measure
-      return {most, 0};
-    }
+  const auto provide = [&](CostCurve& curve, bool through_buffers) {
+    if (!curve.empty()) return;
+    const auto name =
+        std::string(through_buffers ? "copies through buffers" : "copies") + " of up to " + std::to_string(most);
+    curve = cache.find(name);
+    if (!curve.empty()) return;
+    auto [measured, busy] = measure_host_copies(most, through_buffers);
+    if (!busy) cache.keep(name, measured);
+    curve = std::move(measured);
+  };
+  try {
+    provide(memory, false), provide(buffers, true);
+  } catch (const std::bad_alloc&) {  // not enough memory to measure
+    return {most, 0};
   }
-  return chosen();
+  const auto count = fewest_copying_threads(memory, links);
+  const auto amount = static_cast<double>(count);
+  return {count, amount / buffers.seconds(amount)};
 }
 
 }  // namespace tessera::detail

@@ -18,7 +18,10 @@ struct HostCopyRates {
 };
 
 /// Measures 1, 2, 3, 4, 6, 8, 12, … threads, and `most`. Takes about a tenth of a second.
-HostCopyRates measure_host_copies(std::size_t most);
+/// @param through_buffers  whether the copies are to and from staging buffers, which caches may hold, not from memory
+/// to
+///                         memory
+HostCopyRates measure_host_copies(std::size_t most, bool through_buffers = false);
 
 /// The smallest number of threads that nearly reaches the wanted rate, or nearly reaches the best rate if that is
 /// lower; 1 if there is no curve.
@@ -33,11 +36,11 @@ std::size_t most_copying_threads(std::size_t drivers, std::size_t cores = std::t
 
 struct CopyingThreads {
   std::size_t count = 1;
-  double rate = 0;  ///< measured rate of all threads together [GB/s]; 0: unknown
+  double rate = 0;  ///< measured rate of all threads together through staging buffers [GB/s]; 0: unknown
 };
 /// The threads that should copy: the smallest number that nearly saturates the links or the host's memory, if enough
-/// cores are available. Additional threads would delay those that feed the copies. The rates of the host are measured
-/// unless an earlier session of this process or Tessera's cache knows them.
+/// cores are available. Additional threads would delay those that feed the copies. The host's rates from memory to
+/// memory count for this. They are measured unless an earlier session of this process or Tessera's cache knows them.
 /// @param drivers  number of threads that drive devices
 /// @param links    total rate of the devices' links in one direction [GB/s]
 CopyingThreads copying_threads(std::size_t drivers, double links = std::numeric_limits<double>::infinity());

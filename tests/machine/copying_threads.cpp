@@ -47,13 +47,15 @@ TEST(CopyingThreads, LeaveCoresToDriversAndTheCaller) {
 }
 
 TEST(CopyingThreads, AreMeasured) {
-  const auto [measured, busy] = detail::measure_host_copies(5);
-  std::vector<double> counts;
-  for (const auto& [threads, seconds] : measured.points()) {
-    counts.push_back(threads);
-    EXPECT_GT(seconds, 0);
+  for (const bool through_buffers : {false, true}) {
+    const auto [measured, busy] = detail::measure_host_copies(5, through_buffers);
+    std::vector<double> counts;
+    for (const auto& [threads, seconds] : measured.points()) {
+      counts.push_back(threads);
+      EXPECT_GT(seconds, 0);
+    }
+    EXPECT_THAT(counts, testing::ElementsAre(1, 2, 3, 4, 5));
   }
-  EXPECT_THAT(counts, testing::ElementsAre(1, 2, 3, 4, 5));
 }
 
 }  // namespace
