@@ -41,7 +41,8 @@ struct Result {
   double mean_received() const;
 };
 
-/// Measures `repeat` calls after a warm-up call. Collective.
+/// Measures `repeat` calls after a warm-up call. All processes begin a call together, whenever each has filled its
+/// matrices. Collective.
 Result measure(const Grid& grid, Problem& problem, int repeat, bool check);
 
 }  // namespace tessera::mpi_bench
