@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include "sweep.hpp"
 #include "tile/ops.hpp"
@@ -23,50 +24,69 @@ void add_term(tile::Ops<Sink>& to, const Sweep& X, Index s, Index t, Index j, co
 
 /// X ← factor A⁻¹ X. Row s is solved after the solutions of all earlier rows have been subtracted. No task waits for a
 /// whole row: the sum of each tile starts with the solutions that are available.
-/// @param before, after  (s): called before and after the tasks of row s
-template <typename Sink, typename Before, typename After>
-void trsm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor, Before before, After after) {
+template <typename Sink>
+void trsm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor) {
   for (const auto group : X.groups())
     for (Index s = 0; s < X.rows(); s++) {
-      before(s);
       for (Index x = 0; x < s; x++)
         for (Index j = group.begin; j < group.end; j++) add_term(to, X, s, X.term(j, x, s), j, -1, x == 0 ? factor : 1);
       const auto divisor = to.divisor(X.diagonal(s), X.uplo(), X.diag());
       for (Index j = group.begin; j < group.end; j++)
         to.trsm(X.side(), X.op(), divisor, s == 0 ? factor : 1, X(s, j), tile::Spread::AsInBlas);
-      after(s);
     }
 }
-template <typename Sink>
-void trsm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor) {
-  const auto nothing = [](Index /*s*/) {};
-  trsm(to, X, factor, nothing, nothing);
-}
 
-/// The solve above over processes, with A held back. A step computes one row in each row of processes (in each column,
-/// if A is on the right).
+/// The solve above over processes that hold few tiles of A and X of others. Rows of X form blocks, with one row for
+/// each row of processes (one column for each column of processes, if A is on the right). A step solves a block,
+/// subtracts it from the next one, and then subtracts the block before from all others, so there is work while the
+/// next block is solved. A step's tiles are used for the last time in the step after it.
 /// @param inputs     counts `steps_held_back` steps
 /// @param processes  number of processes that own the rows in turn
 template <typename Sink, typename Inputs>
 void trsm_held_back(tile::Ops<Sink>& to, Inputs& inputs, const Sweep& X, Index processes, const Number& factor) {
-  const auto is_computed_here = [&](Index s) {
-    bool here = false;
-    for (Index j = 0; j < X.columns(); j++) here = here || inputs.is_mine(X(s, j).handle);
-    return here;
-  };
-  const auto begin = [&](Index first) {
-    if (first % processes != 0) return;
-    for (Index s = first; s < std::min(first + processes, X.rows()); s++) {
-      const bool is_read = is_computed_here(s);
-      for (Index t = 0; t <= s; t++) inputs.add(X.factor(s, t).handle, is_read);
+  const Index rows = X.rows();
+  const auto is_mine = [&](Index s, Index j) { return inputs.is_mine(X(s, j).handle); };
+  for (const auto group : X.groups()) {
+    std::vector<bool> is_computed_here(static_cast<std::size_t>(rows)), has_terms(static_cast<std::size_t>(rows));
+    std::vector<Index> last_here(static_cast<std::size_t>(X.columns()));  // the last row of this process in a column
+    for (Index s = 0; s < rows; s++)
+      for (Index j = group.begin; j < group.end; j++)
+        if (is_mine(s, j))
+          is_computed_here[static_cast<std::size_t>(s)] = true, last_here[static_cast<std::size_t>(j)] = s;
+    const auto end_of_block = [&](Index first) { return std::min(first + processes, rows); };
+    // X(s, ·) ← X(s, ·) − the terms of columns [begin, end) of A
+    const auto subtract = [&](Index s, Index begin, Index end) {
+      for (Index t = begin; t < end; t++) {
+        const Number beta = has_terms[static_cast<std::size_t>(s)] ? Number(1) : factor;
+        has_terms[static_cast<std::size_t>(s)] = true;
+        for (Index j = group.begin; j < group.end; j++) add_term(to, X, s, t, j, -1, beta);
+      }
+    };
+    for (Index first = 0; first < rows; first += processes) {
+      const Index end = end_of_block(first), end_of_next = end_of_block(end), before = first - processes;
+      for (Index t = first; t < end; t++) {
+        for (Index s = t; s < rows; s++)
+          inputs.add(X.factor(s, t).handle, is_computed_here[static_cast<std::size_t>(s)]);
+        for (Index j = group.begin; j < group.end; j++)
+          inputs.add_result(X(t, j).handle, last_here[static_cast<std::size_t>(j)] > t);
+      }
+      inputs.begin();
+      for (Index t = first; t < end; t++) {
+        subtract(t, first, t);
+        const auto divisor = to.divisor(X.diagonal(t), X.uplo(), X.diag());
+        for (Index j = group.begin; j < group.end; j++)
+          to.trsm(X.side(), X.op(), divisor, t == 0 ? factor : 1, X(t, j), tile::Spread::AsInBlas);
+      }
+      for (Index s = end; s < end_of_next; s++) subtract(s, first, end);
+      if (before >= 0)
+        for (Index s = end; s < rows; s++) subtract(s, before, first);
+      inputs.end();
     }
-    inputs.begin();
-  };
-  const auto end = [&](Index s) {
-    if ((s + 1) % processes == 0 || s + 1 == X.rows()) inputs.end();
-  };
-  trsm(to, X, factor, begin, end);
+    inputs.forget_all();  // another group needs the same tiles of A
+  }
 }
+/// The number of steps that read the tiles of a step.
+inline constexpr Index uses_of_step_held_back = 2;
 inline Index steps_held_back(const Sweep& X, Index processes) {
   return std::ssize(X.groups()) * tile::divide_up(X.rows(), processes);
 }

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
+#include <limits>
+
 #include <tessera/matrix.hpp>
 
 #include "tile/process_blocks.hpp"
@@ -9,15 +12,22 @@
 
 namespace tessera::detail {
 
-/// Whether a solve over processes holds back the tiles of A that it sends: as the program wishes, otherwise if a
-/// process has no memory for copies of all of them.
-/// @param copies  the most bytes of A that a process receives
+/// The bytes of a process's parts of A and B.
 template <Scalar T>
-bool holds_back(const Share& share, double copies, const Matrix<T>& A, const Matrix<T>& B) {
+double own_bytes(const Share& share, const Matrix<T>& A, const Matrix<T>& B) {
   const auto elements = [](const Matrix<T>& X) { return static_cast<double>(X.m()) * static_cast<double>(X.n()); };
-  const double matrices = sizeof(T) * (elements(A) + elements(B)) / (share.p * share.q);
-  return share.processes->control().blocks.holds_back.value_or(
-      copies > tile::memory_for_copies(share.processes->model(), matrices));
+  return sizeof(T) * (elements(A) + elements(B)) / (share.p * share.q);
+}
+
+/// Whether a solve over processes holds back the tiles that it sends: as the program wishes, otherwise if a process has
+/// no memory for copies of all of them.
+/// @param copies  the most bytes that a process receives
+/// @param most    the most bytes that copies may take
+template <Scalar T>
+bool holds_back(const Share& share, double copies, const Matrix<T>& A, const Matrix<T>& B,
+                double most = std::numeric_limits<double>::infinity()) {
+  const double room = tile::memory_for_copies(share.processes->model(), own_bytes(share, A, B));
+  return share.processes->control().blocks.holds_back.value_or(copies > std::min(most, room));
 }
 
 }  // namespace tessera::detail

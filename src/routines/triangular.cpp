@@ -20,28 +20,34 @@ namespace {
 
 /// Submits the tasks of trmm or trsm.
 /// @param B          overwritten by `sweep`
-/// @param held_back  number of processes that own the rows of the sweep in turn, if A is held back; otherwise 0
+/// @param held_back  see below; 0: nothing is held back
 void unroll_triangular(const Session& session, const algorithms::Plan& plan, bool inverse,
                        const algorithms::Sweep& sweep, const Number& alpha, const tile::Stored& B,
                        Index held_back = 0) {
   sinks::Submitter submitter(session, B, plan.gpus);
   algorithms::submit(submitter, [&](auto& to) {
     if (held_back > 0) {
-      sinks::StepInputs inputs(submitter, algorithms::steps_held_back(sweep, held_back));
+      const auto& share = B.grid().share();
+      const Index others = share.p * share.q / held_back;  // a step sends A from as many columns as it has rows
+      sinks::StepInputs inputs(submitter, algorithms::steps_held_back(sweep, held_back),
+                               tile::divide_up(others, held_back), algorithms::uses_of_step_held_back);
       algorithms::trsm_held_back(to, inputs, sweep, held_back, alpha);
     } else if (inverse) algorithms::trsm(to, sweep, alpha);
     else algorithms::trmm(to, sweep, alpha);
   });
 }
 
-/// The number of processes that own the rows of a solve in turn, if A is held back; otherwise 0.
+/// The number of processes that own the rows of a solve in turn, if it holds back what others receive; otherwise 0.
 template <Scalar T>
 Index held_back(bool inverse, Side side, const Matrix<T>& A, const Matrix<T>& B) {
   const auto& share = MatrixAccess::grid(B).share();
   if (!inverse || !share.is_distributed()) return 0;
   const int processes = side == Side::Left ? share.p : share.q, others = side == Side::Left ? share.q : share.p;
-  const double triangle = sizeof(T) * static_cast<double>(A.m()) * static_cast<double>(A.n()) / 2;
-  return holds_back(share, triangle / processes * (1 - 1. / others), A, B) ? processes : 0;
+  const auto bytes = [](const Matrix<T>& X) {
+    return sizeof(T) * static_cast<double>(X.m()) * static_cast<double>(X.n());
+  };
+  const double copies = bytes(A) / 2 / processes * (1 - 1. / others) + bytes(B) / others * (1 - 1. / processes);
+  return holds_back(share, copies, A, B) ? processes : 0;
 }
 
 }  // namespace

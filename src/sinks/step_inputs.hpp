@@ -3,6 +3,10 @@
 
 #include <starpu.h>
 
+#include <algorithm>
+#include <deque>
+#include <iterator>
+#include <utility>
 #include <vector>
 
 #include "chunk_barrier.hpp"
@@ -10,35 +14,54 @@
 
 namespace tessera::sinks {
 
-/// The tiles that each step of a solve reads, if they are held back: they are sent once all processes have computed an
-/// earlier step, and are discarded after their step. A process thus holds copies for few steps.
+/// The tiles of other processes that each step of a solve reads, if they are held back: they are sent once all
+/// processes have computed an earlier step, and are discarded after their step, or a later one. A process thus holds
+/// copies for few steps.
 class StepInputs {
  public:
-  /// The number of steps whose inputs may be sent ahead of the current one. Copies for `ahead` + 1 steps are thus held.
-  static constexpr Index ahead = 3;
-
   /// @param steps  number of steps
-  StepInputs(Submitter& submitter, Index steps) : exchange_(submitter.exchange()), barrier_(submitter, ahead, steps) {}
+  /// @param turns  number of steps in which every process sends something. Their inputs are sent at the same time
+  /// @param uses   number of steps, from its own, that read the tiles of a step
+  StepInputs(Submitter& submitter, Index steps, Index turns, Index uses = 1)
+      : exchange_(submitter.exchange()), barrier_(submitter, std::max(least_at_once, turns) - 1, steps), uses_(uses) {}
 
   bool is_mine(starpu_data_handle_t tile) const { return exchange_.is_mine(tile); }
   /// Adds a tile that the next step reads.
   /// @param is_read  whether this process reads it
   void add(starpu_data_handle_t tile, bool is_read) {
     if (is_mine(tile)) tiles_.push_back({tile, STARPU_RW});
-    else if (is_read) tiles_.push_back({tile, STARPU_W});
+    else add_result(tile, is_read);
+  }
+  /// Adds a tile that its owner computes in the next step. @param is_read  whether this process reads it
+  void add_result(starpu_data_handle_t tile, bool is_read) {
+    if (!is_mine(tile) && is_read) tiles_.push_back({tile, STARPU_W});
   }
   /// Call these before and after the tasks of a step are submitted.
   void begin() { barrier_.begin(tiles_); }
   void end() {
     barrier_.end();
-    for (const auto& tile : tiles_) exchange_.forget(tile.handle);
-    tiles_.clear();
+    used_.push_back(std::exchange(tiles_, {}));
+    if (std::ssize(used_) == uses_) forget_first();
+  }
+  /// Discards all tiles. The next step may add them again.
+  void forget_all() {
+    while (!used_.empty()) forget_first();
   }
 
  private:
+  /// The least number of steps whose inputs may be held at the same time.
+  static constexpr Index least_at_once = 4;
+
+  void forget_first() {
+    for (const auto& tile : used_.front()) exchange_.forget(tile.handle);
+    used_.pop_front();
+  }
+
   Exchange& exchange_;
   ChunkBarrier barrier_;
-  std::vector<Access> tiles_;
+  const Index uses_;
+  std::vector<Access> tiles_;             ///< of the next step, or of the current one
+  std::deque<std::vector<Access>> used_;  ///< of earlier steps, not yet discarded
 };
 
 }  // namespace tessera::sinks

@@ -152,24 +152,29 @@ TYPED_TEST(DistributedRoutines, Triangular) {
       }
 }
 
-TEST(DistributedSolveMemory, HoldsFewRowsOfOtherProcesses) {
-  const auto g = grid();
-  if (g.p() * g.q() == 1) GTEST_SKIP() << "there are no other processes";
-  const Controlled held_back(g, {.holds_back = true});
-  constexpr Index order = 256, width = 8, columns = 32;  // small, since a memory may have room for 1 MiB
+TEST(DistributedSolveMemory, HoldsFewRowsAndColumnsOfOtherProcesses) {
+  const int processes = grid_rows * grid_columns;
+  if (processes == 1) GTEST_SKIP() << "there are no other processes";
+  // Small, since a memory may have room for 1 MiB. A process holds tiles for five steps.
+  constexpr Index order = 256, width = 8, columns = 64, held = 5;
   const auto a = Whole<double>(order, order, 1).dominant();
-  Whole<double> b(order, columns, 2);
-  const auto A = distributed(g, a, {width, width}), B = distributed(g, b, {width, width});
-  g.wait();
-  const auto before = in_use();
-  trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, 1., A, B);
-  const auto most = most_in_use();
-  // Copies of A for five of the 32 rows; those of X for all rows.
-  const Index of_a = g.q() > 1 ? 5 * width * order : 0, of_x = g.p() > 1 ? order * columns / g.q() : 0;
-  EXPECT_LE(most - before, (of_a + of_x) * Index{sizeof(double)});
-  trsm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, order, columns, 1., a.data.data(), order, b.data.data(),
-       order);
-  expect_near(B, b, order);
+  for (const auto& g : {grid(), Grid(processes, 1)})
+    for (const Uplo uplo : uplos) {
+      SCOPED_TRACE(testing::Message() << g.p() << "x" << g.q() << " processes, " << static_cast<char>(uplo));
+      const Controlled held_back(g, {.holds_back = true});
+      Whole<double> b(order, columns, 2);
+      const auto A = distributed(g, a, {width, width}), B = distributed(g, b, {width, width});
+      g.wait();
+      const auto before = in_use();
+      trsm(Side::Left, uplo, Op::NoTrans, Diag::NonUnit, 1., A, B);
+      const auto most = most_in_use();
+      // Of each step: p columns of the process's rows of A, and p rows of its columns of X.
+      const Index of_a = g.q() > 1 ? width * order : 0, of_x = g.p() > 1 ? width * g.p() * columns / g.q() : 0;
+      EXPECT_LE(most - before, held * (of_a + of_x) * Index{sizeof(double)});
+      trsm(Side::Left, uplo, Op::NoTrans, Diag::NonUnit, order, columns, 1., a.data.data(), order, b.data.data(),
+           order);
+      expect_near(B, b, order);
+    }
 }
 
 TYPED_TEST(DistributedRoutines, Cholesky) {
