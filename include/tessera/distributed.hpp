@@ -41,11 +41,11 @@ struct GridAccess;
 /// chunk i - `look_ahead` - 1, so a process never holds copies for more than `look_ahead` + 1 chunks. Sizes are in
 /// tiles; 0: chosen from the memory of GPUs and processes.
 ///
-/// `holds_back` also applies to the triangular matrices and factors of solves (`trsm`, `potrs`, `getrs`, `getrs_nopiv`
-/// and `gesv`), of which processes then hold copies for four steps.
+/// `holds_back` also applies to solves (`trsm`, `potrs`, `getrs`, `getrs_nopiv` and `gesv`). Processes then hold copies
+/// of other processes' tiles for a few steps.
 struct ProductControl {
-  /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, or, for `gemm`, if
-  /// `chunk` or `look_ahead` is set
+  /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, for `gemm` also if
+  /// `chunk` or `look_ahead` is set, and for `getrs` and `gesv` also if copies take more memory than A and B
   std::optional<bool> holds_back = {};
   Index block_rows = 0;         ///< rows of tiles of a block of C that each process has
   Index block_columns = 0;      ///< columns of tiles of such a block
