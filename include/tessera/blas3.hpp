@@ -21,8 +21,8 @@
 /// All routines throw
 /// - ShapeError if the matrices are not conformable, their tiles do not agree, or an output overlaps an input;
 /// - ArgumentError if an output is read-only, if an option has an illegal value, or if views and options together ask
-///   for an operation that the BLAS does not have: to conjugate an operand without transposing it, or to combine a view
-///   B with a C (symm, hemm) or an A (syr2k, her2k) that is transposed differently.
+///   for an operation that the BLAS does not have: to conjugate an operand without transposing it, or to combine views
+///   that are transposed differently (B and C in symm and hemm, A and B in syr2k and her2k).
 ///
 /// Each matrix may be in host memory (pinned or not), in CUDA's managed memory, or in the memory of any GPU that
 /// Tessera uses. When a routine on pointers returns, its result is in the memory of the output. A call on memory of a

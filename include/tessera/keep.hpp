@@ -13,10 +13,10 @@ namespace tessera {
 /// that have loaded or computed them. A later call that cuts the same part of the matrix into the same tiles finds them
 /// there. When a call returns, its result is in the caller's memory, as without `keep`.
 ///
-/// The program must call `changed` after the memory has been written by the program itself, by another library, by the
-/// level-3 BLAS of the host, or by the routines of <tessera/distributed.h>. No such call is needed after Tessera's
-/// other routines on pointers, or after the last view of a Matrix over the memory has been destroyed. While such a
-/// Matrix exists, do not use the memory in calls on pointers.
+/// The program must call `changed` after the memory has been written by the program itself, by another library such as
+/// the host BLAS, or by the routines of <tessera/distributed.h>. No such call is needed after Tessera's other routines
+/// on pointers, or after the last view of a Matrix over the memory has been destroyed. While such a Matrix exists, do
+/// not use the memory in calls on pointers.
 ///
 /// Call `forget` before the memory is freed. If the memory of a GPU is needed, kept tiles are evicted, and copied again
 /// when a call uses them. Without GPUs, and in a StarPU that the program has started, nothing is kept.

@@ -356,7 +356,7 @@ void geqrf(Layout layout, Index m, Index n, T* A, Index lda, T* tau);
 /// @param A    has k columns, and m rows (Left) or n rows (Right). On matrices, it is the whole factorized matrix,
 ///             which has at least as many rows as columns
 /// @param C    m×n. On matrices, its tiles have all rows (Left) or all columns (Right)
-/// @note       from the left, 2 m n k (2 − k/m) multiplications and as many additions
+/// @note       2 m n k (2 − k/m) flops from the left
 template <Scalar T>
 void unmqr(Side side, Op op, const Matrix<T>& A, const Reflectors& reflectors, const Matrix<T>& C);
 template <Scalar T>

@@ -42,13 +42,13 @@ struct TileSize {
 /// the tasks that use the tiles, copies the tiles to the caller's memory and unregisters them. Until then, the host may
 /// read the memory after `wait()`, and may write a tile only between its `starpu_data_acquire` and
 /// `starpu_data_release`. The destructor of a matrix without memory does not wait: each tile is freed once the tasks
-/// submitted so far have finished with it. A StarPU task must not wait, but the destructor
-/// may. Making a Matrix within a task therefore throws RuntimeError, and destroying the last Matrix on some tiles there
-/// ends the program.
+/// submitted so far have finished with it. Destroying a Matrix may thus mean waiting, which a StarPU task must not do.
+/// Making a Matrix within a task therefore throws RuntimeError, and destroying the last Matrix on some tiles there ends
+/// the program.
 ///
 /// StarPU does not know whether two matrices overlap in memory. A routine refuses overlapping matrices if one of them
-/// is its output. Routines return before their tasks have run. If any routine writes one of two
-/// overlapping matrices, destroy that matrix before another routine uses the other, and make the other only then.
+/// is its output. Nothing orders the tasks of two calls on overlapping matrices: if a routine writes either of them,
+/// destroy the first before you make the second.
 ///
 /// Cost: 10 µs and 6 KiB of host memory for each tile.
 template <Scalar T>

@@ -8,8 +8,8 @@
 #include <tessera/types.hpp>
 
 /// @file
-/// Pinned (page-locked) host memory, from which GPUs copy directly. Tessera also accepts ordinary memory, and copies it
-/// through staging buffers, which is slower.
+/// Pinned (page-locked) host memory, from which CUDA GPUs copy directly. Tessera also accepts ordinary memory, and
+/// copies it through staging buffers, which is slower.
 
 namespace tessera {
 
@@ -18,7 +18,7 @@ namespace tessera {
 /// example by `cudaHostAlloc`, need not be pinned again.
 /// @param data   the start of the memory
 /// @param bytes  its size, above 0
-/// @returns true if the memory is now pinned; false if there is no GPU that could use it
+/// @returns true if the memory is now pinned; false if there is no CUDA GPU that could use it
 /// @throws ArgumentError  if `data` is null, `bytes` is 0, or the memory overlaps memory that is already registered
 /// @throws RuntimeError   if CUDA refuses, for example because it has already pinned a part of the memory
 bool host_register(void* data, std::size_t bytes);
@@ -30,7 +30,7 @@ void host_unregister(void* data);
 
 namespace detail {
 
-/// Whole pages of memory, all zero, pinned if there is a GPU.
+/// Whole pages of memory, all zero, pinned if there is a CUDA GPU.
 class PinnedPages {
  public:
   PinnedPages() noexcept = default;
@@ -59,7 +59,7 @@ class PinnedPages {
 
 }  // namespace detail
 
-/// An array in pinned memory, or in ordinary memory if there is no GPU. It owns its memory, and can be moved.
+/// An array in pinned memory, or in ordinary memory if there is no CUDA GPU. It owns its memory, and can be moved.
 ///
 ///     tessera::PinnedBuffer<double> A(n * n), B(n * n), C(n * n);
 ///     tessera::gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, C.data(), n);
@@ -89,7 +89,7 @@ class PinnedBuffer {
 
   T* data() const noexcept { return static_cast<T*>(pages_.data()); }  ///< null if there are no elements
   Index size() const noexcept { return size_; }                        ///< elements
-  bool pinned() const noexcept { return pages_.pinned(); }             ///< false if there is no GPU
+  bool pinned() const noexcept { return pages_.pinned(); }             ///< false if there is no CUDA GPU
   T* begin() const noexcept { return data(); }                         ///< the first element
   T* end() const noexcept { return data() + size_; }                   ///< past the last element
   T& operator[](Index i) const noexcept { return data()[i]; }          ///< element i, which must exist

@@ -37,9 +37,9 @@ enum class Placement {
 /// Options for starting a Runtime. A field that is not set takes the value of its environment variable, or else the
 /// default. docs/environment.md has the details.
 struct RuntimeOptions {
-  int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores; with GPUs and
-                                               ///< placement Home or Owner, the cores that drive no GPU if they help,
-                                               ///< else 1
+  int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores. With
+                                               ///< placement Home or Owner: 1 if there are CUDA GPUs; with OpenCL
+                                               ///< devices alone, the cores that drive none if they help, else 1
   int gpus = -1;                               ///< GPUs; TESSERA_DEVICES=N; default: all. 0: no OpenCL device either
   std::string policy;                          ///< scheduling policy: tessera, one of StarPU's, or one of the library
                                                ///< that STARPU_SCHED_LIB names; TESSERA_POLICY, then STARPU_SCHED;

@@ -37,12 +37,13 @@ typedef enum tessera_side { TESSERA_LEFT = 141, TESSERA_RIGHT = 142 } tessera_si
 const char* tessera_version(void);
 
 /** Starts StarPU, or joins it if it runs. Optional: otherwise the first routine does this. Calls nest, and each needs
- * its own `tessera_finalize`. The arguments are ignored if a runtime already exists.
+ * its own `tessera_finalize`. If Tessera already runs, the arguments are checked, and have no other effect.
  *  @param cpus  CPU workers; -1: TESSERA_CPUS, else the default
  *  @param gpus  GPUs; -1: TESSERA_DEVICES, else the default */
 tessera_status tessera_init(int cpus, int gpus);
 
-/** Waits for everything submitted. The last call stops StarPU if `tessera_init` or a routine has started it. */
+/** Ends what `tessera_init` began. The last of nested calls waits for everything submitted, and stops StarPU if
+ *  `tessera_init` or a routine has started it; the others return at once. */
 tessera_status tessera_finalize(void);
 
 /** Waits until all tasks submitted so far have run. Tasks that other threads submit later do not prolong the
@@ -57,8 +58,8 @@ tessera_status tessera_after(void* stream);
 const char* tessera_last_error(void);
 
 /** Pins memory of the caller, so that GPUs copy from it and to it directly. Call this before making matrices over the
- *  memory. Does nothing if there is no GPU. Pinning takes about as long as touching all of the memory, so it pays off
- *  for memory that several calls use. Memory that CUDA has pinned need not be pinned again.
+ *  memory. Pins nothing if there is no CUDA GPU. Pinning takes about as long as touching all of the memory, so it pays
+ * off for memory that several calls use. Memory that CUDA has pinned need not be pinned again.
  *  @param data   the start of the memory, which must not overlap registered memory
  *  @param bytes  the size of the memory, above 0 */
 tessera_status tessera_host_register(void* data, int64_t bytes);
@@ -68,8 +69,9 @@ tessera_status tessera_host_register(void* data, int64_t bytes);
 tessera_status tessera_host_unregister(void* data);
 
 /** Keeps a matrix: from now on, after a call of the level-3 BLAS on pointers, its tiles stay on the GPUs for later
- *  calls. The caller must call `tessera_changed` or `tessera_changed_part` after anything except Tessera has
- *  written the memory, and `tessera_forget` before the memory is freed. <tessera/keep.hpp> has the details.
+ *  calls. The caller must call `tessera_changed` or `tessera_changed_part` after the program, another library or
+ *  a routine of <tessera/distributed.h> has written the memory, and `tessera_forget` before the memory is freed.
+ *  <tessera/keep.hpp> has the details.
  *  @param type  's', 'd', 'c' or 'z'
  *  @param A     column-major, in host memory; a row-major matrix is the transpose of a column-major one
  *  @param m, n  rows and columns
@@ -593,8 +595,7 @@ tessera_status tessera_posv_submit(tessera_uplo uplo, const tessera_matrix* A, c
 /** The pivots of a factorization on matrices. */
 typedef struct tessera_pivots tessera_pivots;
 
-/** LU factorization with pivoting of a matrix whose tiles have all rows: submits tasks and returns.
- * <tessera/lapack.hpp> has the contract.
+/** LU factorization with pivoting: submits tasks and returns. <tessera/lapack.hpp> has the contract.
  *  @param pivots, info  the pivots and the info, which the caller must destroy; NULL on failure */
 tessera_status tessera_getrf_submit(const tessera_matrix* A, tessera_pivots** pivots, tessera_info** info);
 

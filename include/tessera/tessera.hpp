@@ -2,7 +2,7 @@
 #pragma once
 
 /// @file
-/// All headers of Tessera except <tessera/distributed.hpp>, which needs MPI.
+/// All C++ headers of Tessera except <tessera/distributed.hpp>, which needs MPI.
 
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
