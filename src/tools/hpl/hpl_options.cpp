@@ -21,7 +21,7 @@ std::optional<Options> parse_options(int argc, char** argv, bool speaks) {
   tools::TypedRuntime typed;
   std::string memory;
   app.add_option("FILE", options.file, "the input (HPL.dat)")->type_name("");
-  tools::add_option(app, "--memory", memory, "KIND", "pinned or pageable (pinned if there are GPUs)");
+  tools::add_option(app, "--memory", memory, "KIND", "pinned or pageable (pinned with CUDA GPUs, otherwise pageable)");
   tools::add_runtime_options(app, typed, false);
   app.get_option("--tile")->description("columns of a panel, instead of every NB of the file");
   if (!tools::parse_command_line(app, argc, argv, speaks)) return std::nullopt;

@@ -14,7 +14,7 @@ namespace tessera::hpl {
 struct Options {
   std::string file = "HPL.dat";
   RuntimeOptions runtime;      ///< its `tile`, unless it is 0, replaces every NB
-  std::optional<bool> pinned;  ///< empty: pinned if there are GPUs
+  std::optional<bool> pinned;  ///< empty: pinned with CUDA GPUs
 };
 
 /// @return  empty if --help or --version was given, after printing the text
