@@ -12,7 +12,7 @@
 
 /// Finds the pages of the program's memory that have been written, on Linux 6.7 and later. userfaultfd in asynchronous
 /// write-protect mode marks pages. The first write to a marked page removes the mark, without a signal or another
-/// thread. The ioctl PAGEMAP_SCAN reads and sets the marks. No other file uses them.
+/// thread. The ioctl PAGEMAP_SCAN reads and sets the marks. Only written_pages.cpp uses these interfaces.
 namespace tessera::detail {
 
 /// Whole pages.

@@ -12,8 +12,8 @@ namespace tessera::detail {
 
 /// The GPUs of this session, CUDA GPUs first. OpenCL devices are probed only if the user asks for them or there are no
 /// CUDA GPUs.
-/// @throws ArgumentError if there are fewer devices of a kind than the user asks for, or if `gpus` is more
-///         than both numbers allow; `require_devices` checks the total against `gpus`
+/// @throws ArgumentError if there are fewer devices of a kind than the user asks for, or if `gpus` exceeds the sum of
+///         `cuda` and `opencl`. `require_devices` checks whether there are `gpus` devices in total
 gpu::Probe find_gpus(const RuntimeOptions& options);
 
 /// Divides the tile memory of a GPU among the processes that use it.

@@ -18,10 +18,11 @@ void count_submitted();
 /// Counts bytes that a thread has copied between memory nodes itself, without StarPU.
 void count_copied(int from_node, int to_node, std::uint64_t bytes);
 
-/// The products that threads compute without tasks at the moment, for those who wait for the end of all work.
+/// The number of products that threads now compute without tasks. A wait for all work must include them.
 inline std::atomic<int> products_without_tasks = 0;
-inline thread_local int products_of_this_thread =
-    0;  ///< > 0 only where a signal handler interrupts a product, or has left one
+/// The products of the calling thread among these. A thread that waits finds a count above 0 only in a signal handler
+/// that has interrupted a product, or after a handler has jumped out of one.
+inline thread_local int products_of_this_thread = 0;
 struct OneWithoutTasks {
   OneWithoutTasks() { products_without_tasks++, products_of_this_thread++; }
   ~OneWithoutTasks() { products_without_tasks--, products_of_this_thread--; }

@@ -6,7 +6,8 @@
 
 #include "blas/arguments.hpp"
 
-/// The home of tiles is the caller's memory, from which they are fetched and to which results return.
+/// The home of tiles in StarPU's sense: the memory node of the caller's memory, from which tiles are fetched and to
+/// which results return. (In the policy, the home of a tile is a worker.)
 namespace tessera::detail {
 
 /// StarPU's memory node for an address. Empty if the address is on a GPU that no worker drives.

@@ -102,11 +102,11 @@ class ResultView {
   /// @param keeps_rest  whether diagonal tiles must keep their elements outside the triangle
   ResultView(const Stored& C, Region region, Owners owners, bool keeps_rest)
       : C_(C), region_(region), owners_(std::move(owners)), keeps_rest_(keeps_rest) {}
-  /// The view of a registered matrix.
+  /// The view of a registered matrix. If copies to the host skip the elements outside the triangle, the tiles need not
+  /// keep them.
   /// @param last  number of the last tile rows, and for a triangle also columns, that no GPU owns
   ResultView(const detail::Session& session, tile::OwnerGrid gpus, const Stored& C, Region region, Index last = 0)
-      : ResultView(C, region, tile::owners(session, gpus, C, region, last), !C.grid().copies_only_a_triangle()) {
-  }  // such copies skip these elements
+      : ResultView(C, region, tile::owners(session, gpus, C, region, last), !C.grid().copies_only_a_triangle()) {}
 
   Index mt() const noexcept { return C_.mt(); }
   Index nt() const noexcept { return C_.nt(); }

@@ -34,20 +34,20 @@ class Watch {
 
   /// What a call may use.
   struct Ready {
-    std::vector<Kept> inputs;               ///< parts of these
-    std::vector<Kept> results;              ///< just these
-    std::vector<Kept> outputs;              ///< all that the call writes
+    std::vector<Kept> inputs;               ///< it may read kept tiles of these
+    std::vector<Kept> results;              ///< its result may stay in kept tiles of these
+    std::vector<Kept> outputs;              ///< all that it writes
     std::shared_ptr<TileGrid> result = {};  ///< the kept tiles that the call writes
-    bool looks_later = false;               ///< `look_later` must look at the pages of the result
-    bool is_in_doubt = false;               ///< `look_later` must look whether pages are pinned
+    bool looks_later = false;               ///< `look_later` must prepare the pages of the result
+    bool is_in_doubt = false;               ///< `look_later` must check whether pages are pinned
     bool is_wrong = false;                  ///< values of inputs may be old: the call must be repeated
   };
   /// Call this before a call registers its operands. The last one is the output.
   /// @param reads_output  whether the call reads the output
   Ready begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands, bool reads_output);
-  /// If a call does not read its output, it can be repeated, and what takes long is done here, while the devices
-  /// compute: it prepares the pages of the result, to which writes are slow until then, and looks whether io_uring or
-  /// RDMA have pinned pages. If devices were faster once, the pages of that result are prepared before each call.
+  /// Does the slow part of `begin` while the devices compute, if the call does not read its output and can therefore be
+  /// repeated: checks whether io_uring or RDMA have pinned pages, and prepares the pages of the result, to which writes
+  /// are slow until then. If the devices once wrote a result before this, `begin` prepares its pages from then on.
   void look_later(Store& all, Removed& removed, Ready& ready);
   /// Call this when the results are in place. @param failed  some may not be
   void end(Store& all, Removed& removed, const Ready& ready, bool failed);
@@ -63,8 +63,8 @@ class Watch {
     int moves = 0;         ///< number of times that it was moved to huge pages
     bool is_watched = false;
     bool was_result = false;  ///< the last call that wrote it has left its tiles in the store
-    bool is_early = false;  ///< its pages were written while they were marked, by devices or the program, which splits
-                            ///< huge pages; until it is no longer watched
+    bool is_early = false;    ///< writes by devices or the program came before `look_later` and split its huge pages;
+                              ///< reset when it is no longer watched
   };
   using Place = std::vector<Seen>::iterator;
 
@@ -82,7 +82,7 @@ class Watch {
   std::unique_ptr<WrittenPages> pages_;
   const double most_bytes_;
   std::vector<Seen> seen_;            ///< those used last are at the end
-  unsigned long long libraries_ = 0;  ///< loaded so far, when they were last looked at
+  unsigned long long libraries_ = 0;  ///< loads of libraries (`dlpi_adds`) when `sees_writes` last looked
   bool is_forbidden_ = false;
 };
 

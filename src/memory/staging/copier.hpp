@@ -14,7 +14,7 @@
 #include "packed_columns.hpp"
 #include "thread_pool.hpp"
 
-/// Copies by one thread of pieces of a tile between host memory and a GPU, through pinned staging buffers.
+/// How one thread copies pieces of a tile between host memory and a GPU, through pinned staging buffers.
 namespace tessera::detail::staging {
 
 using gpu::require;
