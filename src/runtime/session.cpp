@@ -98,7 +98,8 @@ Session::Session(const RuntimeOptions& given)
   if (machine_.placement == Placement::Home && policy_ != our_policy)
     machine_.placement = Placement::Owner;  // other policies do not support homes
   if (machine_.gpu_count() == 0) machine_.placement = Placement::Scheduler;
-  // Copied before the sharing cores are known. Besides pinned host memory, only pageable memory gets them below.
+  // Cores share only calls on host memory, so these copies are made before the sharing cores are known. The one for
+  // pageable memory gets them below.
   for (int operands = on_their_owners; operands < machine_.gpu_count(); operands++)
     elsewhere_.emplace_back(machine_).operands = operands;
   find_sharing_cores();

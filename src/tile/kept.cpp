@@ -78,7 +78,7 @@ Index tile_at(const tile::Edges& edges, Index place) {
   return -1;
 }
 
-/// The tiles of a part that are an operand.
+/// The tiles of a part that make up exactly an operand; empty if no tiles do.
 std::optional<Tiles> tiles_in(const Part& part, const Operand& x) {
   const auto& grid = *part.grid;
   const bool same_columns = x.ld == grid.ld() || (x.columns.whole() == 1 && grid.n() == 1);

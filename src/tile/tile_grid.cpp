@@ -70,8 +70,9 @@ class Held {
   int node_;
 };
 
-/// Copies a part of a tile from memory, which is its home, to the tile's copy in another memory node, if there is one.
-/// @param offset  of the part in the tile in memory [bytes]
+/// Copies a part of a tile from its home, the caller's memory, to the tile's copy in another memory node, if there is
+/// one.
+/// @param offset  where the part begins in the caller's memory, counted from the start of the tile [bytes]
 /// @return  false if that cannot be done
 bool update_copy(starpu_data_handle_t tile, int home, int node, const TileGrid::Memory& part, std::size_t offset) {
   int allocated = 0, valid = 0, loading = 0, requested = 0;

@@ -50,7 +50,8 @@ void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
     return several ? option->delimiter(',') : option->expected(1);
   };
   list("--gpus", typed.gpus, "N", "GPUs (all)")->check(whole_number(0, 1024));
-  add_number(app, "--cpus", typed.cpus, "N", 0, 65536, "number of CPU workers (all cores)");
+  add_number(app, "--cpus", typed.cpus, "N", 0, 65536,
+             "number of CPU workers (all cores; with GPUs, the library's choice)");
   add_number(app, "--tile", typed.tile, "NB", 1, largest_size, "tile size (the library's choice)");
   list("--policy", typed.policies, "NAME",
        "tessera, lws, dmdas, eager, or another policy of StarPU (the library's choice)");

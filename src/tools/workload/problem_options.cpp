@@ -38,11 +38,10 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
   add_number(app, "--ld-pad", typed.ld_pad, "P", 0, largest_size, "elements of padding between columns (0)");
   add_number(app, "--chain", typed.chain, "N", 1, 1000,
              "gemm: number of calls on the same matrices, with a single wait at the end (1)");
-  add_option(
-      app, "--memory", typed.memory, "KIND",
-      "pinned, pageable, managed, device or spread: operands in host memory, in CUDA's managed memory, in the "
-      "memory of the first GPU, or each tile on the GPU that owns it, where results stay (pinned with CUDA GPUs, "
-      "otherwise pageable)");
+  add_option(app, "--memory", typed.memory, "KIND",
+             "pinned, pageable, managed, device or spread: operands in host memory, in CUDA's managed memory, in the "
+             "memory of the first GPU, or each tile on the GPU that owns it, where results stay (pinned; in "
+             "tessera-bench without CUDA GPUs, pageable)");
   add_option(app, "--seed", typed.seed, "N", "seed of the random operands (1)");
 }
 

@@ -149,7 +149,7 @@ std::unique_ptr<Routine> inverse(Inversion which);
 struct ChosenProblems {
   std::vector<const Routine*> routines;
   std::vector<Problem> problems;  ///< types × sizes; a routine may not support all of them
-  std::optional<Memory> memory;   ///< empty: pinned with CUDA GPUs or in simulated time, otherwise pageable
+  std::optional<Memory> memory;   ///< empty: pinned; in tessera-bench without CUDA GPUs, pageable
 
   /// Each routine with each problem that it supports.
   std::vector<std::pair<const Routine*, const Problem*>> calls() const {
