@@ -188,8 +188,8 @@ def init(cpus=-1, gpus=-1):
 
 
 def finalize():
-    """Waits for all submitted work. The last call stops what the first `init` started. Without `init`, it stops what the
-    first routine started."""
+    """Ends what `init` began. The last of nested calls waits for all submitted work, and stops what the first `init` started;
+    the others return at once. Without `init`, stops what the first routine started."""
     checked("finalize", library.tessera_finalize())
 
 
