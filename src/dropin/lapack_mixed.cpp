@@ -41,8 +41,13 @@ struct Mixed {
   const Int* ldx;
   T* work;
   Low* swork;
-  double* rwork;  ///< workspace of n elements
+  double* rwork;  ///< workspace of n elements; null for real matrices
   Int *iter, *info;
+
+  double* row_sums() const {
+    if constexpr (is_complex<T>) return rwork;
+    else return work;
+  }
 };
 
 constexpr int most_iterations = 30;
@@ -83,7 +88,7 @@ class Solver {
  public:
   explicit Solver(const Mixed<T, Low, Int>& call)
       : c_(call), uplo_(triangle_of(call)), n_(*call.n), nrhs_(*call.nrhs), lda_(*call.lda), ldb_(*call.ldb),
-        ldx_(*call.ldx) {}
+        ldx_(*call.ldx), sums_(call.row_sums()) {}
 
   void solve() {
     *c_.iter = static_cast<Int>(refine());
@@ -129,31 +134,31 @@ class Solver {
     const auto& x = c_.A[i + j * lda_];
     return uplo_ && i == j ? std::abs(part(x, 0)) : std::abs(x);
   }
-  /// Adds the magnitudes of the stored parts of rows [first, last) to rwork.
+  /// Adds the magnitudes of the stored parts of rows [first, last) to their sums.
   void add_rows(Index first, Index last) {
     for (Index j = 0; j < n_; j++) {
       const Index begin = uplo_ == Uplo::Lower ? std::max(first, j) : first,
                   end = uplo_ == Uplo::Upper ? std::min(last, j + 1) : last;
-      for (Index i = begin; i < end; i++) c_.rwork[i] += size(i, j);
+      for (Index i = begin; i < end; i++) sums_[i] += size(i, j);
     }
   }
   /// Adds the magnitudes of the parts of these rows that are stored as columns.
   void add_mirrored_rows(Index first, Index last) {
     for (Index i = first; i < last; i++) {
       const Index begin = *uplo_ == Uplo::Lower ? i + 1 : 0, end = *uplo_ == Uplo::Lower ? n_ : i;
-      for (Index j = begin; j < end; j++) c_.rwork[i] += size(j, i);
+      for (Index j = begin; j < end; j++) sums_[i] += size(j, i);
     }
   }
   /// The largest row sum of the magnitudes of A, or NaN.
   double norm() {
     detail::for_columns(n_, static_cast<double>(n_ * n_) * sizeof(T), [&](Index first, Index last) {
-      std::fill(c_.rwork + first, c_.rwork + last, 0.0);
+      std::fill(sums_ + first, sums_ + last, 0.0);
       add_rows(first, last);
       if (uplo_) add_mirrored_rows(first, last);
     });
     double largest = 0;
     for (Index i = 0; i < n_; i++)
-      if (largest < c_.rwork[i] || std::isnan(c_.rwork[i])) largest = c_.rwork[i];
+      if (largest < sums_[i] || std::isnan(sums_[i])) largest = sums_[i];
     return largest;
   }
 
@@ -238,6 +243,7 @@ class Solver {
   const Mixed<T, Low, Int>& c_;
   const std::optional<Uplo> uplo_;
   const Index n_, nrhs_, lda_, ldb_, ldx_;
+  double* const sums_;  ///< of the rows of A
 };
 
 /// The position of the first illegal argument, or 0.
@@ -265,7 +271,7 @@ std::array<PointerArgument, 9> pointers(const Mixed<T, Low, Int>& c) {
            {8, "X", c.X},
            {10, "work", c.work},
            {11, "swork", c.swork},
-           {12, "rwork", more > 0 ? c.rwork : nullptr},
+           {12, "rwork", c.rwork},
            {12 + more, "iter", c.iter},
            {13 + more, "info", c.info}}};
 }
@@ -298,52 +304,34 @@ void make(const char* routine, const char* suffix, KnownSymbol& known, const Mix
 
 }  // namespace
 
-#define DEFINE_LU(symbol, suffix, Int)                                                                               \
-  void ds##symbol(const Int* n, const Int* nrhs, double* A, const Int* lda, Int* ipiv, const double* B,              \
-                  const Int* ldb, double* X, const Int* ldx, double* work, float* swork, Int* iter, Int* info) {     \
-    static KnownSymbol known;                                                                                        \
-    make("dsgesv", suffix, known,                                                                                    \
-         Mixed<double, float, Int>{nullptr, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, work, iter, info},   \
-         [&](void* host) { call_function(host, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, iter, info); });  \
-  }                                                                                                                  \
-  void zc##symbol(const Int* n, const Int* nrhs, std::complex<double>* A, const Int* lda, Int* ipiv,                 \
-                  const std::complex<double>* B, const Int* ldb, std::complex<double>* X, const Int* ldx,            \
-                  std::complex<double>* work, std::complex<float>* swork, double* rwork, Int* iter, Int* info) {     \
-    static KnownSymbol known;                                                                                        \
-    make("zcgesv", suffix, known,                                                                                    \
-         Mixed<std::complex<double>, std::complex<float>, Int>{nullptr, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, \
-                                                               swork, rwork, iter, info},                            \
-         [&](void* host) {                                                                                           \
-           call_function(host, n, nrhs, A, lda, ipiv, B, ldb, X, ldx, work, swork, rwork, iter, info);               \
-         });                                                                                                         \
+// The arguments that only some of the routines have.
+#define WITH(...) __VA_ARGS__,
+#define WITHOUT(...)
+#define WITH_OR_NULL(argument) argument
+#define WITHOUT_OR_NULL(argument) nullptr
+#define DEFINE_SYMBOL(name, suffix, Int, T, Low, UPLO, PIVOTS, RWORK)                                              \
+  void name##suffix(UPLO(const char* uplo) const Int* n, const Int* nrhs, T* A, const Int* lda,                    \
+                    PIVOTS(Int* ipiv) const T* B, const Int* ldb, T* X, const Int* ldx, T* work, Low* swork,       \
+                    RWORK(double* rwork) Int* iter, Int* info) {                                                   \
+    static KnownSymbol known;                                                                                      \
+    const Mixed<T, Low, Int> call{                                                                                 \
+        UPLO##_OR_NULL(uplo),   n,    nrhs, A, lda, PIVOTS##_OR_NULL(ipiv), B, ldb, X, ldx, work, swork,           \
+        RWORK##_OR_NULL(rwork), iter, info};                                                                       \
+    make(#name, #suffix, known, call, [&](void* host) {                                                            \
+      call_function(host, UPLO(uplo) n, nrhs, A, lda, PIVOTS(ipiv) B, ldb, X, ldx, work, swork, RWORK(rwork) iter, \
+                    info);                                                                                         \
+    });                                                                                                            \
   }
-#define DEFINE_CHOLESKY(symbol, suffix, Int)                                                                         \
-  void ds##symbol(const char* uplo, const Int* n, const Int* nrhs, double* A, const Int* lda, const double* B,       \
-                  const Int* ldb, double* X, const Int* ldx, double* work, float* swork, Int* iter, Int* info) {     \
-    static KnownSymbol known;                                                                                        \
-    make("dsposv", suffix, known,                                                                                    \
-         Mixed<double, float, Int>{uplo, n, nrhs, A, lda, nullptr, B, ldb, X, ldx, work, swork, work, iter, info},   \
-         [&](void* host) { call_function(host, uplo, n, nrhs, A, lda, B, ldb, X, ldx, work, swork, iter, info); });  \
-  }                                                                                                                  \
-  void zc##symbol(const char* uplo, const Int* n, const Int* nrhs, std::complex<double>* A, const Int* lda,          \
-                  const std::complex<double>* B, const Int* ldb, std::complex<double>* X, const Int* ldx,            \
-                  std::complex<double>* work, std::complex<float>* swork, double* rwork, Int* iter, Int* info) {     \
-    static KnownSymbol known;                                                                                        \
-    make("zcposv", suffix, known,                                                                                    \
-         Mixed<std::complex<double>, std::complex<float>, Int>{uplo, n, nrhs, A, lda, nullptr, B, ldb, X, ldx, work, \
-                                                               swork, rwork, iter, info},                            \
-         [&](void* host) {                                                                                           \
-           call_function(host, uplo, n, nrhs, A, lda, B, ldb, X, ldx, work, swork, rwork, iter, info);               \
-         });                                                                                                         \
-  }
+#define DEFINE(name, ...)                              \
+  DEFINE_SYMBOL(name, _, int, __VA_ARGS__)             \
+  DEFINE_SYMBOL(name, _64_, std::int64_t, __VA_ARGS__) \
+  DEFINE_SYMBOL(name, 64_, std::int64_t, __VA_ARGS__)
 
 extern "C" {
-DEFINE_LU(gesv_, "_", int)
-DEFINE_LU(gesv_64_, "_64_", std::int64_t)
-DEFINE_LU(gesv64_, "64_", std::int64_t)
-DEFINE_CHOLESKY(posv_, "_", int)
-DEFINE_CHOLESKY(posv_64_, "_64_", std::int64_t)
-DEFINE_CHOLESKY(posv64_, "64_", std::int64_t)
+DEFINE(dsgesv, double, float, WITHOUT, WITH, WITHOUT)
+DEFINE(zcgesv, std::complex<double>, std::complex<float>, WITHOUT, WITH, WITH)
+DEFINE(dsposv, double, float, WITH, WITHOUT, WITHOUT)
+DEFINE(zcposv, std::complex<double>, std::complex<float>, WITH, WITHOUT, WITH)
 }
 
 }  // namespace tessera::dropin
