@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <future>
 #include <limits>
 #include <memory>
@@ -15,13 +16,13 @@
 
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
 #include <tessera/runtime.hpp>
 
 #include "common/environment.hpp"
 #include "common/of_type.hpp"
 #include "common/thread_supply.hpp"
 #include "common/variables.hpp"
-#include "lapack_engine.hpp"
 #include "machine/gpu.hpp"
 #include "machine/machine_rates.hpp"
 #include "routines/compute.hpp"
@@ -209,8 +210,44 @@ Outcome run(const Call* call, const Listener* listener) {
   });
 }
 
+// LAPACK's names for real matrices.
+void ormqr(auto... x) { unmqr(x...); }
+void orgqr(auto... x) { ungqr(x...); }
+
+// The arguments of a LapackCall after the layout, in the form that the routines on pointers take.
+#define GIVE_OPTION(Type, name, ...) , c.name
+#define GIVE_SIZE(name, ...) , c.name
+#define GIVE_MATRIX(name, ld, ...) , static_cast<T*>(c.name), c.ld
+#define GIVE_PIVOTS(...) , static_cast<Int*>(c.ipiv)
+#define GIVE_TAU(...) , static_cast<T*>(c.tau)
+#define GIVE_WORK(...)
+#define RETURN_Info(info) return info
+#define RETURN_None(call) return call, 0
+
+template <Scalar T, typename Int>
+Index compute_typed(const LapackCall& c) {
+  switch (c.routine) {
+#define LAPACK(name, list, matrix, pivots, info, types) \
+  case blas::LapackRoutine::name:                       \
+    RETURN_##info(name(c.layout LAPACK_##list(GIVE, )));
+#include "blas/lapack.def"
+#undef LAPACK
+  }
+  return 0;
+}
+
+/// Computes a legal call on the devices.
+/// @return  info
+/// @throws ArgumentError if Tessera does not accept the call, for example if its operands overlap or a pivot is not a
+///         valid row
+Index compute_lapack(const LapackCall& call) {
+  return with_type(call.type, [&]<Scalar T>(T) {
+    return call.wide ? compute_typed<T, std::int64_t>(call) : compute_typed<T, std::int32_t>(call);
+  });
+}
+
 Outcome solve(const LapackCall* call, Index* info, const Listener* listener) {
-  return on_the_devices(listener, [&] { *info = compute(*call); });
+  return on_the_devices(listener, [&] { *info = compute_lapack(*call); });
 }
 
 void stop() {
