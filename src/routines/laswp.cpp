@@ -11,7 +11,6 @@
 #include "algorithms/row_exchanges.hpp"
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
-#include "exchange_rows.hpp"
 #include "lapack_on_pointers.hpp"
 #include "lu_panels.hpp"
 #include "on_host.hpp"

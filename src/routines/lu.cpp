@@ -12,7 +12,6 @@
 #include "algorithms/plan.hpp"
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
-#include "exchange_rows.hpp"
 #include "factor_solves.hpp"
 #include "held_back.hpp"
 #include "info.hpp"

@@ -10,7 +10,6 @@
 #include "algorithms/pivot_tiles.hpp"
 #include "blas/shapes.hpp"
 #include "conformable.hpp"
-#include "first_zero.hpp"
 #include "info.hpp"
 #include "lapack_on_pointers.hpp"
 #include "lu_panels.hpp"

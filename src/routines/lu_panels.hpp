@@ -2,11 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
+#include <tessera/types.hpp>
 
 #include "algorithms/pivot_tiles.hpp"
 #include "codelets/codelet.hpp"
@@ -110,18 +113,12 @@ class ColumnMajorCopy {
   }
 
  private:
-  /// Copies block by block, so that both sides stay in the cache.
   template <typename Copy>
   void for_each(HostUse use, Copy copy) {
     OnHost<T> rows(data_, n_, m_, ld_, use);
-    T* const data = rows.data();
-    const Index ld = rows.ld();
-    constexpr Index block = 32;
-    for (Index i0 = 0; i0 < m_; i0 += block)
-      for (Index j0 = 0; j0 < n_; j0 += block)
-        for (Index i = i0; i < std::min(m_, i0 + block); i++)
-          for (Index j = j0; j < std::min(n_, j0 + block); j++)
-            copy(data[i * ld + j], copy_[static_cast<std::size_t>(i + j * m_)]);
+    for_each_in_blocks(n_, m_, [&, data = rows.data(), ld = rows.ld()](Index j, Index i) {
+      copy(data[i * ld + j], copy_[static_cast<std::size_t>(i + j * m_)]);
+    });
     rows.finish();
   }
 
@@ -130,5 +127,35 @@ class ColumnMajorCopy {
   bool copied_;
   std::vector<T> copy_;
 };
+
+/// The exchanges of laswp: row i, k1 ≤ i ≤ k2, with row of(i), both counted from 1. They are made in the order of i, or
+/// in reverse order if `incx` is negative. If `incx` is 0, there are none.
+template <typename Int>
+struct RowPairs {
+  Index k1, k2;
+  const Int* ipiv;
+  Index incx;
+
+  bool empty() const { return incx == 0 || k2 < k1; }
+  Index of(Index i) const { return static_cast<Index>(ipiv[k1 - 1 + (i - k1) * std::abs(incx)]); }
+  /// Calls exchange(i, of(i)), counted from 0, in the order of the exchanges.
+  template <typename Exchange>
+  void for_each(Exchange exchange) const {
+    if (empty()) return;
+    for (Index x = k1; x <= k2; x++) {
+      const Index i = incx > 0 ? x : k1 + k2 - x;
+      if (of(i) != i) exchange(i - 1, of(i) - 1);
+    }
+  }
+};
+
+/// Exchanges rows of a matrix with n columns, in the calling thread.
+template <Scalar T, typename Int>
+void exchange_rows(Layout layout, Index n, T* A, Index lda, const RowPairs<Int>& pairs) {
+  if (layout == Layout::RowMajor)
+    return pairs.for_each([&](Index i, Index k) { std::swap_ranges(A + i * lda, A + i * lda + n, A + k * lda); });
+  for (Index j = 0; j < n; j++)  // column by column, because a column stays in the cache
+    pairs.for_each([column = A + j * lda](Index i, Index k) { std::swap(column[i], column[k]); });
+}
 
 }  // namespace tessera::detail
