@@ -3,8 +3,6 @@
 
 #include <span>
 
-#include <tessera/types.hpp>
-
 /// A pool of slots in pinned host memory for the results of `inspect`. A kernel writes the result directly to its slot,
 /// because a copy would have to queue behind tiles that the GPU writes back.
 ///

@@ -2,7 +2,6 @@
 // Finds out which OpenCL devices can be used.
 #include <starpu.h>
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
-
 #include <tessera/types.hpp>
 
 #include "split.hpp"

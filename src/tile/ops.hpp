@@ -5,7 +5,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "codelets/codelet.hpp"

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <array>
-#include <cmath>
-#include <complex>
 #include <memory>
 #include <optional>
 #include <string>

@@ -3,8 +3,6 @@
 
 #include <cairo.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
