@@ -6,7 +6,10 @@
 #include <limits>
 #include <optional>
 #include <sstream>
+#include <string>
 #include <utility>
+
+#include "free_memory.hpp"
 
 namespace tessera::detail {
 
@@ -114,6 +117,17 @@ double ControlGroups::processors() const {
     if (time > 0 && period > 0) most = std::min(most, time / period);
   }
   return most;
+}
+
+double free_memory() {
+  double kib = std::numeric_limits<double>::infinity();
+  std::ifstream file("/proc/meminfo");
+  for (std::string word; file >> word;)
+    if (word == "MemAvailable:") {
+      file >> kib;
+      break;
+    }
+  return std::min(kib * 1024, ControlGroups::of_system().free_memory());
 }
 
 }  // namespace tessera::detail

@@ -13,16 +13,19 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 
 #include "codelets/host_blas.hpp"
 #include "codelets/one_thread.hpp"
 #include "common/cache.hpp"
 #include "common/exit_gate.hpp"
+#include "control_groups.hpp"
 #include "gpu.hpp"
 #include "machine.hpp"
 #include "opencl.hpp"
 #include "rates_cache.hpp"
+#include "topology.hpp"
 
 namespace tessera::detail {
 
@@ -298,6 +301,15 @@ double expected_seconds(const char* /*operation*/, const codelets::Work& work, i
   const auto type = starpu_worker_get_type(worker);
   if (type == STARPU_CUDA_WORKER) return rates->gpu.seconds(work.flops);
   return (type == STARPU_OPENCL_WORKER ? rates->opencl : rates->cpu).seconds(work.flops);
+}
+
+int core_count() {
+  const double cores = std::min<double>(Topology().allowed_cores(), ControlGroups::of_system().processors());
+  return std::max(1, static_cast<int>(cores));
+}
+
+int granted_cores() {
+  return ControlGroups::of_system().processors() < std::thread::hardware_concurrency() ? core_count() : -1;
 }
 
 }  // namespace tessera::detail

@@ -3,22 +3,71 @@
 
 #include <dlfcn.h>
 #include <hwloc/opencl.h>
+#include <link.h>
 #include <starpu.h>
 
 #include <algorithm>
 #include <array>
+#include <csignal>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <set>
 
 #include "common/environment.hpp"
-#include "common/kept_signals.hpp"
 #include "common/no_signals.hpp"
 #include "common/variables.hpp"
 
 namespace tessera::opencl {
 
 namespace {
+
+/// Restores signal handlers at the end of a scope if a library that was loaded within the scope has replaced them. Some
+/// OpenCL drivers do so when they start, because of LLVM. Handlers that another thread of the program sets within the
+/// scope stay.
+class KeptSignals {
+ public:
+  KeptSignals() {
+    dl_iterate_phdr(remember, &loaded_);
+    for (int signal = 1; signal < NSIG; signal++) known_[index(signal)] = sigaction(signal, nullptr, &at(signal)) == 0;
+  }
+  ~KeptSignals() {
+    for (int signal = 1; signal < NSIG; signal++) {
+      struct sigaction now {};
+      if (known_[index(signal)] && sigaction(signal, nullptr, &now) == 0 && now.sa_handler != at(signal).sa_handler &&
+          is_new(now.sa_handler))
+        sigaction(signal, &at(signal), nullptr);
+    }
+  }
+  KeptSignals(const KeptSignals&) = delete;
+  KeptSignals& operator=(const KeptSignals&) = delete;
+
+ private:
+  using Addresses = std::set<std::uintptr_t>;  ///< start addresses of loaded objects
+
+  static int remember(dl_phdr_info* object, std::size_t /*size*/, void* addresses) {
+    for (int i = 0; i < object->dlpi_phnum; i++)
+      if (object->dlpi_phdr[i].p_type == PT_LOAD) {
+        static_cast<Addresses*>(addresses)->insert(object->dlpi_addr + object->dlpi_phdr[i].p_vaddr);
+        break;
+      }
+    return 0;
+  }
+  bool is_new(void (*handler)(int)) const {
+    Dl_info object{};
+    return dladdr(reinterpret_cast<void*>(handler), &object) != 0 &&
+           !loaded_.contains(reinterpret_cast<std::uintptr_t>(object.dli_fbase));
+  }
+  static std::size_t index(int signal) { return static_cast<std::size_t>(signal); }
+  struct sigaction& at(int signal) {
+    return before_[index(signal)];
+  }
+
+  Addresses loaded_;
+  std::array<struct sigaction, NSIG> before_{};
+  std::array<bool, NSIG> known_{};
+};
 
 constexpr cl_uint most_platforms = 4;  // StarPU's limit
 
@@ -41,7 +90,7 @@ std::vector<cl_platform_id> platforms() {
 
 /// Lists devices exactly as StarPU does for the same types.
 std::vector<cl_device_id> list(cl_device_type types) {
-  const detail::KeptSignals until_drivers_have_started;
+  const KeptSignals until_drivers_have_started;
   const detail::NoSignals in_their_threads;
   std::vector<cl_device_id> devices;
   for (auto* const platform : platforms()) {

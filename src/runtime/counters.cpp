@@ -7,8 +7,11 @@
 #include <mutex>
 
 #include <tessera/sched.h>
+#include <tessera/runtime.hpp>
 
 #include "machine/gpu_workers.hpp"
+#include "process_session.hpp"
+#include "session.hpp"
 
 namespace tessera::detail {
 
@@ -119,3 +122,20 @@ void reset_counters() { counters.reset(); }
 Statistics read_counters(const std::vector<unsigned>& gpu_nodes) { return counters.read(gpu_nodes); }
 
 }  // namespace tessera::detail
+
+namespace tessera {
+
+Statistics statistics() {
+  const auto session = detail::session();
+  std::vector<unsigned> nodes;
+  for (const auto& workers : session->machine().gpu_workers)
+    nodes.push_back(starpu_worker_get_memory_node(static_cast<unsigned>(workers.front())));
+  return detail::read_counters(nodes);
+}
+
+void reset_statistics() {
+  const auto session = detail::session();  // starts StarPU, which keeps the counts
+  detail::reset_counters();
+}
+
+}  // namespace tessera
