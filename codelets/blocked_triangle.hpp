@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codelet.hpp"
-#include "tile.hpp"
+#include "kernel_tile.hpp"
 
 namespace tessera::codelets {
 

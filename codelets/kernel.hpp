@@ -12,8 +12,8 @@
 #include "common/float_mode.hpp"
 #include "common/of_type.hpp"
 #include "host_blas.hpp"
+#include "kernel_tile.hpp"
 #include "one_thread.hpp"
-#include "tile.hpp"
 
 #ifdef TESSERA_WITH_CUDA
 #include "device_blas.hpp"

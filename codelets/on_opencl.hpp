@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "common/failure.hpp"
+#include "kernel_tile.hpp"
 #include "opencl_workers.hpp"
 #include "row_moves.hpp"
-#include "tile.hpp"
 #include "tile_stack.hpp"
 
 namespace tessera::codelets {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "tile.hpp"
+#include "kernel_tile.hpp"
 
 namespace tessera::codelets {
 

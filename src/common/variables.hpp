@@ -44,7 +44,7 @@ struct Variable {
   Values values;
 };
 
-/// Variables without a field in RuntimeOptions; src/runtime/options.cpp reads the others.
+/// Variables without a field in RuntimeOptions; src/runtime/start_options.cpp reads the others.
 namespace variables {
 using namespace values;
 #define FIELD(...)

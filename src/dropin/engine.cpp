@@ -28,11 +28,11 @@
 #include "routines/compute.hpp"
 #include "runtime/core_part.hpp"
 #include "runtime/counters.hpp"
-#include "runtime/options.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/ranks_of_node.hpp"
 #include "runtime/run_json.hpp"
 #include "runtime/session.hpp"
+#include "runtime/start_options.hpp"
 #include "tile/kept.hpp"
 
 namespace tessera::dropin {

@@ -17,13 +17,13 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-#include "calls.hpp"
 #include "codelets/one_thread.hpp"
 #include "common/exit_gate.hpp"
 #include "counters.hpp"
 #include "machine/machine_rates.hpp"
-#include "options.hpp"
+#include "running_calls.hpp"
 #include "session.hpp"
+#include "start_options.hpp"
 
 namespace tessera::detail {
 

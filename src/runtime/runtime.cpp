@@ -4,12 +4,12 @@
 #include <tuple>
 #include <utility>
 
-#include "calls.hpp"
 #include "common/starpu_version.hpp"
 #include "machine/gpu.hpp"
 #include "machine/topology.hpp"
 #include "process_session.hpp"
 #include "recording.hpp"
+#include "running_calls.hpp"
 #include "session.hpp"
 
 namespace tessera {

@@ -15,7 +15,6 @@
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
 
-#include "calls.hpp"
 #include "chosen_gpus.hpp"
 #include "codelets/codelet.hpp"
 #include "codelets/host_library.hpp"
@@ -31,11 +30,12 @@
 #include "machine/machine_rates.hpp"
 #include "machine/opencl.hpp"
 #include "machine/starpu_folder.hpp"
-#include "options.hpp"
 #include "policy_names.hpp"
 #include "progress/display.hpp"
 #include "recording.hpp"
+#include "running_calls.hpp"
 #include "session_resources.hpp"
+#include "start_options.hpp"
 
 namespace tessera::detail {
 

@@ -48,7 +48,7 @@ def values(kind, arguments):
 
 def in_code(rows):
     """Variables whose names are string literals (except the enumerators of the C interface, which messages print), variables
-    whose constants are used, and variables with a field of RuntimeOptions, all of which src/runtime/options.cpp reads."""
+    whose constants are used, and variables with a field of RuntimeOptions, all of which src/runtime/start_options.cpp reads."""
     code = text_of("src/**/*.[ch]pp", "codelets/**/*.[ch]pp")
     names = set(re.findall(r'"(TESSERA_[A-Z_]*[A-Z])"', code + text_of("src/python/**/*.py")))
     names -= set(re.findall(r"\b(TESSERA_[A-Z_]+) =", text_of("include/tessera/*.h")))

@@ -15,9 +15,9 @@
 #include <tessera/runtime.hpp>
 
 #include "machine/machine_rates.hpp"
-#include "runtime/options.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
+#include "runtime/start_options.hpp"
 #include "support/operands.hpp"
 #include "support/random_vector.hpp"
 #include "support/tasks_of.hpp"

@@ -20,8 +20,8 @@
 
 #include "codelets/host_blas.hpp"
 #include "codelets/one_thread.hpp"
-#include "runtime/calls.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/running_calls.hpp"
 #include "runtime/session.hpp"
 #include "support/oracle.hpp"
 

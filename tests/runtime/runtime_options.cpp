@@ -11,7 +11,7 @@
 
 #include "common/old_variables.hpp"
 #include "common/variables.hpp"
-#include "runtime/options.hpp"
+#include "runtime/start_options.hpp"
 #include "support/environment.hpp"
 #include "support/oracle.hpp"
 #include "support/refused.hpp"

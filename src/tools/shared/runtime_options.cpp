@@ -6,8 +6,8 @@
 
 #include <tessera/error.hpp>
 
-#include "runtime/options.hpp"
 #include "runtime/policy_names.hpp"
+#include "runtime/start_options.hpp"
 #include "shared/exit_code.hpp"
 
 namespace tessera::tools {

@@ -10,7 +10,7 @@
 
 #include <tessera/error.hpp>
 
-#include "runtime/options.hpp"
+#include "runtime/start_options.hpp"
 #include "shared/command_line.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/runtime_options.hpp"

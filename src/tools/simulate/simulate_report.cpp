@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "runtime/options.hpp"
 #include "runtime/policy_names.hpp"
+#include "runtime/start_options.hpp"
 #include "shared/formatting.hpp"
 #include "workload/explanation.hpp"
 #include "workload/result.hpp"

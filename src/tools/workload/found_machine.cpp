@@ -7,7 +7,7 @@
 #include "codelets/host_blas.hpp"
 #include "machine/free_memory.hpp"
 #include "runtime/chosen_gpus.hpp"
-#include "runtime/options.hpp"
+#include "runtime/start_options.hpp"
 
 namespace tessera::bench {
 

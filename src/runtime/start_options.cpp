@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "options.hpp"
+#include "start_options.hpp"
 
 #include <starpu_config.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "calls.hpp"
+#include "running_calls.hpp"
 
 #include <tessera/submissions.hpp>
 
