@@ -74,6 +74,12 @@ bool StarpuBackend::arriving(TileId tile, unsigned node) const {
   return valid == 0 && (loading != 0 || requested != 0);
 }
 
+// StarPU divides every link among the GPUs, except an NVLink.
+bool StarpuBackend::has_own_wires(unsigned source, unsigned destination) const {
+  const int bus = starpu_bus_get_id(static_cast<int>(source), static_cast<int>(destination));
+  return bus >= 0 && starpu_bus_get_ngpus(bus) == 1;
+}
+
 int StarpuBackend::suggested_home(TileId tile) const { return scheduler::suggested_home(handle_of(tile)); }
 
 bool StarpuBackend::is_planned(TileId tile) const { return scheduler::is_planned(handle_of(tile)); }

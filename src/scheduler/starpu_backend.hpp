@@ -22,6 +22,7 @@ class StarpuBackend final : public Backend {
 
   bool valid(TileId tile, unsigned node) const override;
   bool arriving(TileId tile, unsigned node) const override;
+  bool has_own_wires(unsigned source, unsigned destination) const override;
   int suggested_home(TileId tile) const override;
   bool is_planned(TileId tile) const override;
   bool may_fetch(TileId tile) const override;

@@ -28,6 +28,9 @@ class Backend {
   /// Whether a memory node has requested or is receiving a copy of a tile. The answer may be out of date, too.
   virtual bool arriving(TileId tile, unsigned node) const = 0;
 
+  /// Whether the runtime knows that copies between two GPUs take wires of their own, such as NVLink.
+  virtual bool has_own_wires(unsigned source, unsigned destination) const = 0;
+
   /// The home that the program suggests for a tile, or `no_worker`.
   virtual int suggested_home(TileId tile) const = 0;
   /// Whether the program has marked this tile as part of a planned block of results; see `tessera_sched_plan_result`.

@@ -24,12 +24,6 @@ struct Candidate {
 
 bool compares(const State& state) { return state.options.locality != Locality::Off && state.cache.distributed(); }
 
-/// Whether a worker's memory could hold the tiles of all unfinished tasks, if all tiles had the average size of this
-/// task's. If it could not, fetches evict tiles that must be fetched again.
-bool all_fit(const State& state, const Worker& worker, const Task& task) {
-  return state.results.tiles.size() * (task.memory / task.tiles.size()) <= worker.memory;
-}
-
 /// Whether the order of submission matters more than the bytes to fetch, if all tiles fit. It does if other tasks wait
 /// for the result of this task, because only the program knows which of them are urgent. A program that suggests homes
 /// submits in an order that suits these homes.

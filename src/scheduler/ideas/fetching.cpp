@@ -2,8 +2,11 @@
 #include "fetching.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <set>
 #include <utility>
 
+#include "memory_limits.hpp"
 #include "state.hpp"
 
 namespace tessera::scheduler {
@@ -24,6 +27,45 @@ bool is_elsewhere(const State& state, const Worker& worker, TileId tile) {
            (state.cache.valid(tile, other->node) || state.cache.arriving(tile, other->node) ||
             other->station.uses(tile));
   });
+}
+
+/// The time for the link from the host to bring the tiles that a worker has requested for its tasks, up to a given tile
+/// if that is one of them [s].
+double seconds_to_arrive(const State& state, const Worker& worker, TileId last) {
+  std::set<TileId> counted;
+  std::size_t bytes = 0;
+  const auto add = [&](const Task& task) {
+    for (const auto& use : task.tiles)
+      // Cheaper to ask than whether the tile is arriving.
+      if (!counted.contains(last) && use.reads && !state.cache.valid(use.tile, worker.node) &&
+          counted.insert(use.tile).second)
+        bytes += use.bytes;
+  };
+  for (const auto& popped : worker.popped) add(*popped.task);
+  for (const auto& slot : worker.station.slots())
+    if (slot.prefetched) add(*slot.task);
+  return state.cache.seconds(0, bytes, worker.node);
+}
+
+/// Whether a worker should wait for a tile that is on its way to a peer, and copy it from there. If this spares its
+/// link to the host, it leaves more of the host's bandwidth to others. If the copy from the peer takes the same wires,
+/// and memory is plentiful, it only pays if it arrives earlier. A program that suggests homes submits in an order in
+/// which the GPUs that share a tile use it one after another.
+bool waits_for_a_peer(const State& state, const Worker& worker, const Task& task, const TileUse& use) {
+  if (!use.reads || !state.options.wait || !state.cache.on_its_way_to_a_peer(use.tile, worker.node)) return false;
+  const bool is_home_suggested = task.output != nullptr && state.backend.suggested_home(task.output) != no_worker;
+  if (is_home_suggested || !all_fit(state, worker, task)) return true;
+  const auto receives = [&](const Worker* other) {
+    return state.cache.is_peer(other->node, worker.node) && state.cache.arriving(use.tile, other->node);
+  };
+  double through_peer = std::numeric_limits<double>::infinity();
+  for (const auto* other : state.members) {
+    if (!receives(other)) continue;
+    if (!state.cache.shares_host_link(other->node, worker.node)) return true;
+    through_peer = std::min(through_peer, seconds_to_arrive(state, *other, use.tile));
+  }
+  return through_peer + state.cache.seconds(use.bytes, 0, worker.node) <=
+         seconds_to_arrive(state, worker, nullptr) + state.cache.seconds(0, use.bytes, worker.node);
 }
 
 }  // namespace
@@ -60,9 +102,7 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
   for (auto& slot : worker.station.slots()) {
     if (slot.prefetched) continue;
     const auto& task = *slot.task;
-    const auto at_a_peer = [&](const TileUse& use) {
-      return use.reads && state.options.wait && cache.on_its_way_to_a_peer(use.tile, node);
-    };
+    const auto at_a_peer = [&](const TileUse& use) { return waits_for_a_peer(state, worker, task, use); };
     const auto fetched_with_its_task = [&](const TileUse& use) {
       return use.reads && !cache.comes_through_host(use.tile, node);
     };

@@ -35,6 +35,10 @@ bool may_look_ahead(const State& state, const Worker& worker, const Task& task) 
          lookahead_limit(state, worker);
 }
 
+bool all_fit(const State& state, const Worker& worker, const Task& task) {
+  return state.results.tiles.size() * (task.memory / task.tiles.size()) <= worker.memory;
+}
+
 std::size_t distinct_memory(const Task& task) {
   std::set<TileId> counted;
   std::size_t bytes = 0;

@@ -19,6 +19,10 @@ std::size_t lookahead_limit(const State& state, const Worker& worker);
 /// limit by half of what it adds.
 bool may_look_ahead(const State& state, const Worker& worker, const Task& task);
 
+/// Whether a worker's memory could hold the tiles of all unfinished tasks, if all tiles had the average size of this
+/// task's. If it could not, fetches evict tiles that must be fetched again.
+bool all_fit(const State& state, const Worker& worker, const Task& task);
+
 /// The memory that the tiles of a task occupy, counting each tile once [bytes].
 std::size_t distinct_memory(const Task& task);
 

@@ -76,6 +76,11 @@ bool TileCache::is_peer(unsigned source, unsigned node) const {
   return std::ranges::find(peers_[node], source) != peers_[node].end();
 }
 
+bool TileCache::shares_host_link(unsigned peer, unsigned node) const {
+  constexpr double much_faster = 1.5;
+  return !backend_.has_own_wires(peer, node) && links_.rate[peer][node] <= much_faster * links_.rate[host_node][node];
+}
+
 double TileCache::seconds_to_move(const Task& task, unsigned node) const {
   double seconds = 0;
   for (const auto& use : task.tiles) {

@@ -45,6 +45,10 @@ class TileCache {
 
   bool is_peer(unsigned source, unsigned node) const;
 
+  /// Whether copies from a peer take the wires between the memory node and the host, as over a PCI Express bus. Wires
+  /// of their own are known to the runtime, or much faster.
+  bool shares_host_link(unsigned peer, unsigned node) const;
+
   /// The time for otherwise idle links to bring the tiles that a task reads to a memory node [s].
   double seconds_to_move(const Task& task, unsigned node) const;
 

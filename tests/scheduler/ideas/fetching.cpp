@@ -97,6 +97,63 @@ TEST_F(Fetching, DoesNotWaitIfWaitingIsSwitchedOff) {
   EXPECT_THAT(fetch_ahead(state, gpu_).tasks, ElementsAre(task));
 }
 
+/// Peers whose copies take the wires to the host, at 12 MB/s; the host's link has 10. Tiles have 1000 bytes.
+class FetchingOverABus : public Fetching {
+ protected:
+  FetchingOverABus() {
+    Links links{{false, true, true}, std::vector(3, std::vector<double>(3, 10.0))};
+    links.rate[1][2] = links.rate[2][1] = 12;
+    state.cache.set_links(links);
+    reserve(peer_, {reads(1), updates(2)});
+    fetch_ahead(state, peer_);
+    backend.on_the_way = {{tile(1), 2}};
+  }
+  bool waits(int output = 3) {
+    reserve(gpu_, {reads(1), updates(output)});
+    fetch_ahead(state, gpu_);
+    return gpu_.station.slots().back().waits;
+  }
+};
+
+// The peer's copy ends after 0.1 ms, and the next one would need 0.08 more. The host's link is idle.
+TEST_F(FetchingOverABus, DoesNotWaitIfTheHostBringsTheTileEarlier) { EXPECT_FALSE(waits()); }
+
+TEST_F(FetchingOverABus, WaitsWhileTheOwnLinkIsBusy) {
+  reserve(gpu_, {reads(4), updates(5)});
+  fetch_ahead(state, gpu_);
+  EXPECT_TRUE(waits());
+}
+
+TEST_F(FetchingOverABus, TheTilesThatThePeerHasRequestedBeforeCount) {
+  pop(peer_, {reads(6)});
+  reserve(gpu_, {reads(4), updates(5)});
+  fetch_ahead(state, gpu_);
+  backend.where = {{tile(5), 1}};
+  EXPECT_FALSE(waits());
+}
+
+TEST_F(FetchingOverABus, WaitsIfTheCopyHasWiresOfItsOwn) {
+  backend.own_wires = {{2, 1}};
+  EXPECT_TRUE(waits());
+}
+
+TEST_F(FetchingOverABus, WaitsIfTheCopyIsTooFastForTheWiresToTheHost) {
+  Links links{{false, true, true}, std::vector(3, std::vector<double>(3, 10.0))};
+  links.rate[1][2] = links.rate[2][1] = 16;
+  state.cache.set_links(links);
+  EXPECT_TRUE(waits());
+}
+
+TEST_F(FetchingOverABus, WaitsIfMemoryIsShort) {
+  gpu_.memory = 2 * tile_bytes;
+  EXPECT_TRUE(waits());
+}
+
+TEST_F(FetchingOverABus, WaitsAtASuggestedHome) {
+  backend.homes[tile(3)] = gpu_.id;
+  EXPECT_TRUE(waits());
+}
+
 TEST_F(Fetching, ATaskTakesOverAbandonedTilesIfItHasAllItsTiles) {
   state.abandoned.add({tile(1), tile(2)}, gpu_.node);
   const auto task = reserve(gpu_, {reads(1), reads(3)});

@@ -39,6 +39,9 @@ class FakeBackend final : public Backend {
   bool arriving(TileId tile, unsigned node) const override {
     return !valid(tile, node) && on_the_way.contains({tile, node});
   }
+  bool has_own_wires(unsigned source, unsigned destination) const override {
+    return own_wires.contains({source, destination});
+  }
   int suggested_home(TileId tile) const override {
     const auto home = homes.find(tile);
     return home != homes.end() ? home->second : no_worker;
@@ -58,6 +61,7 @@ class FakeBackend final : public Backend {
   void set_counted(TaskId task, bool is_counted) override { counted[task] = is_counted; }
 
   std::set<std::pair<TileId, unsigned>> where, on_the_way;  ///< tiles and memory nodes
+  std::set<std::pair<unsigned, unsigned>> own_wires;        ///< memory nodes
   std::map<TileId, int> homes;
   std::set<TileId> planned, fetchable;
   std::function<bool(TaskId, int)> cannot;  ///< whether a worker cannot execute a task; null: every worker can
