@@ -126,6 +126,38 @@ bool run_out(const Faster& faster, const SlowerChains& slower, double tasks, dou
 /// @param share  their rate, divided by that of the faster workers
 double caution(double share) { return std::max(1.0, 2 * (1 - std::sqrt(share))); }
 
+std::size_t writers_between(const State& state, const Task& task, unsigned long from, unsigned long to) {
+  const auto* const result = task.output != nullptr ? state.results.tiles.find(task.output) : nullptr;
+  return result != nullptr ? result->pending.count(from, to) : 0;
+}
+
+/// Whether faster workers will be busy with other tasks until they need the result of a task, if they run tasks in the
+/// order of submission, and the worker takes the task. The first reader of the result needs it; the tasks before this
+/// reader, less those in the chains of slower workers, do not. The rest of the task's chain also runs before.
+/// @param own  time that the worker needs [s]
+bool is_needed_late(const State& state, const Faster& faster, const Worker& worker, double own, const Task& task) {
+  const auto* const result = state.results.tiles.find(task.output);
+  if (!state.is_in_order || result == nullptr) return false;
+  const auto reader = result->pending.first_reader(task.order);
+  if (reader.order == 0) return false;
+  const auto gpus = static_cast<double>(faster.workers.size());
+  const double each = std::min(1 / faster.rate, state.results.task_seconds / gpus);  // seconds per task
+  const auto rest = static_cast<double>(reader.writers - 1);
+  const auto ended = state.submitted - state.order.size();  // at most these precede the reader
+  double before = static_cast<double>(reader.order - 1) - static_cast<double>(ended) - rest - 1;
+  const auto is_late = [&] { return own <= before * each + rest * (each - faster.seconds); };
+  if (!is_late()) return false;
+  for (const auto* other : state.members) {
+    if (other == &worker || (faster.kinds & bit(other->kind)) != 0) continue;
+    const auto subtract = [&](const auto& entry) {
+      before -= static_cast<double>(writers_between(state, *entry.task, entry.task->order, reader.order));
+    };
+    std::ranges::for_each(other->popped, subtract);
+    std::ranges::for_each(other->station.slots(), subtract);
+  }
+  return is_late();
+}
+
 }  // namespace
 
 bool leave_to_faster(const State& state, const Worker& worker, const Task& task) {
@@ -164,13 +196,14 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   if (run_out(faster, slower, static_cast<double>(state.order.size()) - slower.tasks, &SlowerChains::Rest::tasks,
               factor * own))
     return true;
-  // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready. Without
-  // readers, chains supply the next tasks.
+  // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready, or come before
+  // the readers. Without readers, chains supply the next tasks.
   const bool readers = has_readers(state, task);
   const double most = readers ? 1024 : 64;  // idle workers ask often, so counting must stay cheap
   const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, most)));
   const bool whole_chains = is_core && !readers;
   const auto before = count_before(state, faster, task, counted, whole_chains);
+  if (is_core && readers && before < counted) return !is_needed_late(state, faster, worker, factor * own, task);
   if (!whole_chains) return before < counted;
   return before < counted &&
          run_out(faster, slower, static_cast<double>(before), &SlowerChains::Rest::independent, factor * own);

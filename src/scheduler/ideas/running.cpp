@@ -43,8 +43,10 @@ int wake_for(State& state, const Task& task) {
 
 }  // namespace
 
-void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles) {
+void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles, int priority) {
   auto* const output = output_of(tiles);
+  state.is_in_order = state.order.size() == 0 || (state.is_in_order && priority <= state.last_priority);
+  state.last_priority = priority;
   state.order[task] = ++state.submitted;
   note_uses(state, tiles);
   if (output != nullptr) state.chains.submitted(output);

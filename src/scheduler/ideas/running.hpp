@@ -9,7 +9,7 @@
 namespace tessera::scheduler {
 
 /// Records that a task has been submitted.
-void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles);
+void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles, int priority = 0);
 
 /// Queues a task that has become ready.
 /// @returns  the sleeping worker to wake for it: its home, or else one that might take it; or `no_worker`

@@ -49,13 +49,15 @@ struct State {
   DurationModel durations{backend, options.models};
   PointerMap<TaskId, unsigned long> order;  ///< position in the order of submission, for unfinished tasks
   unsigned long submitted = 0;
+  bool is_in_order = true;  ///< whether priorities have not risen since the last time that no task was unfinished
+  int last_priority = 0;    ///< of the task that was submitted last
   std::atomic<std::size_t> waiting = 0;  ///< tasks in all queues and stations; read without the lock
 
   int large_fetcher = no_worker;  ///< the worker with a large task that is now fetching; see `Worker::has_large_task`
   int waiting_workers = 0;        ///< number of workers with `Worker::waits` set
   Kinds declined_for = 0;         ///< kinds to which tasks have been left or given back; their sleeping workers must be
                                   ///< woken
-  double now = 0;                 ///< when a worker last asked for a task [s]
+  double now = 0;                 ///< when a worker last asked for a task or ended one [s]
   double gpu_seconds = 0;         ///< total duration of the tasks that GPUs have run [s]
   double measuring_seconds = 0;   ///< total duration of the tasks with which cores measured new kinds of tasks [s]
   double looked_around = 0;       ///< when `look_around` last worked [s]

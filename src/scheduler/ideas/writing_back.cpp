@@ -48,6 +48,30 @@ bool write_back_now(State& state, TileId tile, std::size_t bytes, Result& result
 
 }  // namespace
 
+void Writers::end_first() {
+  if (first_ < entries_.size()) first_++;
+  constexpr std::size_t few = 16;  // moving the others costs little, or is rare
+  if (first_ < entries_.size() && (first_ < few || 2 * first_ < entries_.size())) return;
+  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(first_));
+  first_ = 0;
+}
+
+std::vector<Writers::Entry>::const_iterator Writers::find(unsigned long order) const {
+  return std::ranges::lower_bound(entries_.begin() + static_cast<std::ptrdiff_t>(first_), entries_.end(), order, {},
+                                  &Entry::order);
+}
+
+Writers::Reader Writers::first_reader(unsigned long writer) const {
+  const auto from = find(writer);
+  const auto read = std::find_if(from, entries_.end(), [](const Entry& entry) { return entry.reader > 0; });
+  if (read == entries_.end()) return {};
+  return {read->reader, static_cast<std::size_t>(read - from + 1)};
+}
+
+std::size_t Writers::count(unsigned long from, unsigned long to) const {
+  return from < to ? static_cast<std::size_t>(find(to) - find(from)) : 0;
+}
+
 bool has_readers(const State& state, const Task& task) {
   const auto* const result = task.output != nullptr ? state.results.tiles.find(task.output) : nullptr;
   return result != nullptr && result->has_readers();
@@ -65,7 +89,11 @@ void note_uses(State& state, const std::vector<TileUse>& tiles) {
   for (const auto& use : tiles) {
     auto& result = state.results.tiles[use.tile];
     result.unfinished++;
-    if (!use.writes) continue;
+    if (!use.writes) {
+      result.pending.add_reader(state.submitted);
+      continue;
+    }
+    result.pending.add(state.submitted);
     result.writers++;
     result.is_result = true;
     set_waiting(state.results, result, 0);
@@ -84,7 +112,7 @@ std::vector<TileId> results_of_ended(State& state, const std::vector<TileUse>& t
     if (result == nullptr) continue;
     result->unfinished--;
     const bool returns = use.home >= 0 && use.home != static_cast<int>(node);
-    if (use.writes) result->writers--, result->node = returns ? node : host_node;
+    if (use.writes) result->pending.end_first(), result->writers--, result->node = returns ? node : host_node;
     if (write_back_now(state, use.tile, use.bytes, *result)) now.push_back(use.tile);
     if (result->unfinished == 0) state.results.tiles.erase(use.tile);
   }

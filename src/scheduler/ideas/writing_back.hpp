@@ -18,12 +18,46 @@ namespace tessera::scheduler {
 struct State;
 struct Worker;
 
+/// The unfinished tasks that write a tile, in the order of submission, and the first of the tasks that read what they
+/// wrote.
+class Writers {
+ public:
+  void add(unsigned long order) { entries_.push_back({order, 0}); }
+  /// Adds a task that only reads the tile.
+  void add_reader(unsigned long order) {
+    if (first_ < entries_.size() && entries_.back().reader == 0) entries_.back().reader = order;
+  }
+  /// Removes the first task.
+  void end_first();
+
+  struct Reader {
+    unsigned long order = 0;  ///< position in the order of submission; 0: none has been submitted
+    std::size_t writers = 0;  ///< number of writers from the given one up to this reader
+  };
+  /// The first task that reads the tile after a writer and does not write it.
+  /// @param writer  position in the order of submission
+  Reader first_reader(unsigned long writer) const;
+  /// The number of writers between two positions in the order of submission.
+  std::size_t count(unsigned long from, unsigned long to) const;
+
+ private:
+  struct Entry {
+    unsigned long order;
+    unsigned long reader;  ///< first task that reads the tile before the next writer; 0: none
+  };
+  std::vector<Entry>::const_iterator find(unsigned long order) const;
+
+  std::vector<Entry> entries_;
+  std::size_t first_ = 0;  ///< entries before this one have ended
+};
+
 /// A tile that unfinished tasks use.
 struct Result {
   std::size_t unfinished = 0;  ///< number of tasks that use it
   std::size_t writers = 0;     ///< number of these tasks that write it
   unsigned node = host_node;   ///< the memory of the GPU that wrote it last; the host: nothing is left to write back
   std::size_t waiting = 0;     ///< its bytes, if it is complete and waiting
+  Writers pending = {};        ///< the unfinished writers in order
   bool is_result = false;      ///< whether one of the tasks that have used it since it was unused writes it
 
   /// Whether unfinished tasks read the tile and do not write it.

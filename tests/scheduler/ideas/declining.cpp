@@ -311,6 +311,58 @@ TEST_F(Declining, ASlowWorkerFindsATaskThatItRunsAsFast) {
   EXPECT_EQ(choose_task(state, cpu_), nullptr);
 }
 
+/// A core that needs 10 s, and two GPUs that need 1 s. In the 15.5 s that a single core must assume, they run 31 tasks.
+class ResultNeededLate : public Declining {
+ protected:
+  ResultNeededLate() {
+    backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+    state.results.task_seconds = 1;
+  }
+  /// Submits a chain, other tasks, the first reader of the chain's result, and more tasks.
+  bool leaves(int chain, int others, int priority_of_others = 0) {
+    auto task = submit({updates(1)});
+    for (int i = 1; i < chain; i++) submit({updates(1)});
+    for (int i = 0; i < others; i++) submit({reads(2)}, priority_of_others);
+    submit({reads(1), updates(3)});
+    set_unfinished(100);
+    return leave_to_faster(state, cpu_, *task);
+  }
+};
+
+TEST_F(ResultNeededLate, ACoreTakesTheTask) { EXPECT_FALSE(leaves(1, 32)); }
+
+TEST_F(ResultNeededLate, ACoreLeavesTheTaskIfTheFirstReaderComesEarlier) { EXPECT_TRUE(leaves(1, 31)); }
+
+// The rest of the chain takes one GPU 4 s, in which the other runs 4 more tasks.
+TEST_F(ResultNeededLate, TheRestOfTheChainMustEndInTime) { EXPECT_TRUE(leaves(5, 35)); }
+
+TEST_F(ResultNeededLate, TheRestOfTheChainMayEndInTime) { EXPECT_FALSE(leaves(5, 36)); }
+
+TEST_F(ResultNeededLate, ChainsOfOtherCoresDoNotCount) {
+  auto& other = add_cpu(3);
+  backend.seconds[3] = 10;
+  backend.homes[tile(9)] = other.id;
+  auto task = submit({updates(1)});
+  pop(other, {updates(9)});
+  for (int i = 0; i < 10; i++) submit({updates(9)});
+  for (int i = 0; i < 20; i++) submit({reads(2)});
+  submit({reads(1), updates(3)});
+  set_unfinished(100);
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
+}
+
+TEST_F(ResultNeededLate, TheOrderSaysNothingIfPrioritiesContradictIt) {
+  EXPECT_TRUE(leaves(1, 60, -1));  // the reader is more urgent than the tasks before it
+}
+
+TEST_F(ResultNeededLate, AGpuThatIsSlowerDoesNotTakeTheTask) {
+  backend.seconds = {{1, 10.0}, {2, 1.0}};
+  auto task = submit({updates(1)});
+  set_unfinished(100);
+  submit({reads(1), updates(3)});
+  EXPECT_TRUE(leave_to_faster(state, gpu_, *task));
+}
+
 TEST_F(Declining, AWorkerTakesTheTasksThatItShouldNotLeave) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
   push({reads(1)});

@@ -108,7 +108,7 @@ class IdeaTest : public ::testing::Test {
     }
     task->priority = priority;
     task->restricted = restricted;
-    task_submitted(state, task->id, task->tiles);
+    task_submitted(state, task->id, task->tiles, priority);
     task->order = state.order.at(task->id);
     find_executors(state, *task);
     return task;

@@ -148,6 +148,32 @@ TEST_F(WritingBack, OnlyTasksOnGpusAreTimed) {
   EXPECT_DOUBLE_EQ(state.results.task_seconds, 1);
 }
 
+TEST(PendingWriters, KnowTheFirstReader) {
+  Writers writers;
+  writers.add_reader(1);  // before any writer
+  for (const unsigned long order : {2, 3, 6}) writers.add(order);
+  EXPECT_EQ(writers.first_reader(2).order, 0);
+  writers.add_reader(8), writers.add_reader(9), writers.add(10), writers.add_reader(12);
+  EXPECT_EQ(writers.first_reader(2).order, 8);
+  EXPECT_EQ(writers.first_reader(2).writers, 3);
+  EXPECT_EQ(writers.first_reader(10).order, 12);
+  EXPECT_EQ(writers.count(3, 8), 2);
+  EXPECT_EQ(writers.count(8, 3), 0);
+  writers.end_first();
+  EXPECT_EQ(writers.count(0, 100), 3);
+  for (int i = 0; i < 3; i++) writers.end_first();
+  EXPECT_EQ(writers.first_reader(2).order, 0);
+}
+
+TEST(PendingWriters, ForgetThoseThatHaveEnded) {
+  Writers writers;
+  for (unsigned long order = 1; order <= 1000; order++) {
+    writers.add(order), writers.add(order + 5000);
+    writers.end_first(), writers.end_first();
+    EXPECT_EQ(writers.count(0, 10000), 0);
+  }
+}
+
 TEST_F(WritingBack, CanBeSwitchedOff) {
   state.options.write_back = false;
   EXPECT_THAT(executed({updates(1)}, 1), IsEmpty());
