@@ -2,6 +2,9 @@
 #include "placing.hpp"
 
 #include <algorithm>
+#include <limits>
+
+#include "ending.hpp"
 
 namespace tessera::scheduler {
 
@@ -22,6 +25,25 @@ void find_executors(const State& state, Task& task) {
       if (!task.restricted) break;  // all workers of a kind give the same answer
     }
   std::ranges::sort(task.workers);
+}
+
+void choose_home(State& state, const Task& task) {
+  if (!state.options.chains || !state.cache.distributed() || !has_readers(state, task)) return;
+  if (state.chains.home(task.output) != no_worker) return;
+  constexpr double never = std::numeric_limits<double>::infinity();
+  const Worker* nearest = nullptr;
+  double there = never, elsewhere = never;
+  for (const auto* worker : state.members) {
+    if (worker->node == host_node || !can_execute(*worker, task)) continue;
+    const double seconds = predicted_seconds(state, *worker, task);
+    if (seconds <= 0) return;
+    if (!state.cache.has_all(task, worker->node)) {
+      elsewhere = std::min(elsewhere, state.cache.seconds_to_move(task, worker->node) + seconds);
+    } else if (const double end = seconds_until_ended(state, *worker, task); end < there) {
+      nearest = worker, there = end;
+    }
+  }
+  if (nearest != nullptr && elsewhere < never && there < elsewhere) state.chains.set_home(task.output, nearest->id);
 }
 
 void place(State& state, TaskPtr task) {

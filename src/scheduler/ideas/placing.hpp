@@ -9,6 +9,11 @@ namespace tessera::scheduler {
 /// Determines which members of the context can execute a task, and sets `kinds` and `workers`.
 void find_executors(const State& state, Task& task);
 
+/// Gives the chain of a ready task a home if it has none, others wait for the task's result, and a GPU that has all its
+/// tiles will end the task earlier than the GPUs that lack some could, even if these started at once. For a short task,
+/// moving the tiles takes longer than waiting for the GPU that has them.
+void choose_home(State& state, const Task& task);
+
 /// Queues a ready task at its home if that worker is present and can execute the task, otherwise in a shared queue.
 /// @pre  `find_executors` was called
 void place(State& state, TaskPtr task);

@@ -56,6 +56,7 @@ int task_ready(State& state, TaskPtr task) {
   const auto& ready = *task;
   if (const auto* order = state.order.find(ready.id); order != nullptr) task->order = *order;
   find_executors(state, *task);
+  choose_home(state, *task);
   offer_to_idle(state, *task);
   place(state, std::move(task));
   state.waiting++;
@@ -92,6 +93,7 @@ bool task_starts(State& state, TaskId task, int id, double now, bool outlives) {
 }
 
 std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileUse>& tiles, int id, double now) {
+  state.now = now;
   state.order.erase(task);
   auto* const output = output_of(tiles);
   if (output != nullptr) state.chains.finished(output);

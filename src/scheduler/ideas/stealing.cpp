@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "declining.hpp"
+#include "ending.hpp"
 
 namespace tessera::scheduler {
 
@@ -69,7 +70,9 @@ Loot find_cheapest(const State& state, const Worker& thief, const Worker& victim
 }
 
 /// Whether the thief would finish clearly before the victim if the task's chain moved. If both finished at about the
-/// same time, the thief might only wait for tiles that others compute.
+/// same time, the thief might only wait for tiles that others compute. If others wait for the result of the task, only
+/// this task counts: most tasks of both workers probably wait for the results of others, too. A program that suggests
+/// homes has distributed the chains itself.
 bool pays(const State& state, const Worker& thief, const Worker& victim, const Loot& loot) {
   if (!state.cache.distributed()) return true;
   const auto or_one = [](double seconds) { return seconds > 0 ? seconds : 1; };
@@ -86,6 +89,10 @@ bool pays(const State& state, const Worker& thief, const Worker& victim, const L
   const auto own = static_cast<double>(state.chains.unfinished(thief.id) + stolen),
              others = static_cast<double>(std::max(state.chains.unfinished(victim.id), victim.backlog()));
   constexpr double clearly = 1.25;
+  const bool are_known =
+      predicted_seconds(state, victim, *loot.task) > 0 && predicted_seconds(state, thief, *loot.task) > 0;
+  if (are_known && has_readers(state, *loot.task) && state.backend.suggested_home(loot.task->output) == no_worker)
+    return seconds_until_ended(state, victim, *loot.task) > clearly * (seconds_until_free(state, thief) + move + here);
   return others * there > move + clearly * own * here;
 }
 

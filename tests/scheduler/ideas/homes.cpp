@@ -24,6 +24,50 @@ TEST_F(Homes, ATaskWithoutAHomeIsShared) {
   EXPECT_EQ(state.shared_tasks, 2);
 }
 
+/// A short task whose result another task reads. Worker 1 has the tile that it reads; moving it takes 0.02 ms.
+class HomeOfAShortTask : public Homes {
+ protected:
+  HomeOfAShortTask() {
+    backend.where = {{tile(1), a_.node}};
+    backend.seconds = {{a_.id, 0.01e-3}, {b_.id, 0.01e-3}};
+  }
+  int home_of_next(std::vector<TileUse> tiles = {reads(1), overwrites(2)}, bool is_read = true) {
+    auto task = submit(std::move(tiles));
+    if (is_read) submit({reads(2), updates(3)});
+    task_ready(state, std::move(task));
+    return state.chains.home(tile(2));
+  }
+};
+
+TEST_F(HomeOfAShortTask, IsTheGpuThatHasItsTiles) {
+  EXPECT_EQ(home_of_next(), a_.id);
+  EXPECT_EQ(a_.bound.size(), 1);
+}
+
+TEST_F(HomeOfAShortTask, IsOpenIfAnotherGpuEndsItEarlier) {
+  backend.seconds = {{a_.id, 0.02e-3}, {b_.id, 0.02e-3}};
+  pop(a_, {});  // 0.04 ms there, and 0.04 elsewhere
+  EXPECT_EQ(home_of_next(), no_worker);
+}
+
+TEST_F(HomeOfAShortTask, IsOpenIfNoGpuHasAllItsTiles) {
+  EXPECT_EQ(home_of_next({reads(1), reads(4), overwrites(2)}), no_worker);
+}
+
+TEST_F(HomeOfAShortTask, IsOpenIfAllGpusHaveItsTiles) {
+  backend.where.insert({tile(1), b_.node});
+  EXPECT_EQ(home_of_next(), no_worker);
+}
+
+TEST_F(HomeOfAShortTask, IsOpenIfNoTaskReadsItsResult) {
+  EXPECT_EQ(home_of_next({reads(1), overwrites(2)}, false), no_worker);
+}
+
+TEST_F(HomeOfAShortTask, IsOpenIfDurationsAreUnknown) {
+  backend.seconds = {};
+  EXPECT_EQ(home_of_next(), no_worker);
+}
+
 TEST_F(Homes, TheRestOfAChainFollowsItsHome) {
   backend.homes = {{tile(1), a_.id}};
   push({updates(1)});

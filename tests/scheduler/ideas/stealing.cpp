@@ -187,6 +187,42 @@ TEST_F(Stealing, TakesNothingWhileItsOwnTasksReleaseMore) {
   EXPECT_EQ(steal(state, thief_), nullptr);
 }
 
+/// A task whose result another task reads, in the queue of `a_`, which runs a task of 1 s.
+class StealingForReaders : public Stealing {
+ protected:
+  StealingForReaders() { backend.seconds = {{1, 1.0}, {2, 1.0}, {3, 1.0}}; }
+
+  /// Whether the thief takes a task of the victim that it could run at once.
+  bool takes() {
+    const auto task = push({updates(50)});
+    submit({reads(50), updates(51)});
+    state.chains.set_home(tile(50), a_.id);
+    for (auto& [key, queue] : state.shared)
+      while (!queue.empty()) a_.bound.add(queue.take(queue.tasks().begin())), state.shared_tasks--;
+    state.now = 1;  // the victim's task has just started
+    return id_of(steal(state, thief_)) == task;
+  }
+  /// Gives a worker unfinished tasks that are not ready.
+  void give(const Worker& worker, std::uintptr_t output, int tasks) {
+    for (int i = 0; i < tasks; i++) submit({updates(output)});
+    state.chains.set_home(tile(output), worker.id);
+  }
+};
+
+// The thief's own tasks may wait for this result.
+TEST_F(StealingForReaders, TakesATaskThatItEndsEarlierAlthoughItHasMoreTasks) {
+  give(thief_, 60, 9);
+  EXPECT_TRUE(takes());  // ends after 1 s instead of 2
+}
+
+TEST_F(StealingForReaders, LeavesATaskThatTheVictimEndsEarlier) {
+  give(a_, 60, 9);
+  a_.popped.clear();
+  pop(a_, {});
+  backend.seconds[2] = 0.4;
+  EXPECT_FALSE(takes());  // ends after 1 s instead of 0.8
+}
+
 TEST_F(Stealing, LeavesLargeTasks) {
   for (int i = 0; i < 3; i++) push_to(a_, {reads(1, gpu_memory)});
   EXPECT_EQ(steal(state, thief_), nullptr);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "state.hpp"
+
+/// Predicts when workers will end tasks. Tasks of unknown duration count as if they took no time.
+namespace tessera::scheduler {
+
+/// The time until a worker has ended the tasks that it has popped [s].
+double seconds_until_free(const State& state, const Worker& worker);
+
+/// The time until a worker has ended a task, if it first runs the tasks that it has popped, and those of its own queue
+/// and station that run before this one [s].
+double seconds_until_ended(const State& state, const Worker& worker, const Task& task);
+
+}  // namespace tessera::scheduler
