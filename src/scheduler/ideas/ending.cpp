@@ -14,15 +14,17 @@ double seconds_until_free(const State& state, const Worker& worker) {
   return seconds;
 }
 
-double seconds_until_ended(const State& state, const Worker& worker, const Task& task) {
+double seconds_until_ended(const State& state, const Worker& worker, const Task& task, double enough) {
   double seconds = seconds_until_free(state, worker) + predicted_seconds(state, worker, task);
   if (state.cache.distributed()) seconds += state.cache.seconds_to_move(task, worker.node);
-  for (const auto& slot : worker.station.slots())
-    if (RunsBefore{}(*slot.task, task)) seconds += predicted_seconds(state, worker, *slot.task);
-  for (const auto& queued : worker.bound.tasks()) {
-    if (!RunsBefore{}(*queued, task)) break;
-    seconds += predicted_seconds(state, worker, *queued);
-  }
+  const auto add = [&](const auto& tasks, auto task_in) {
+    for (const auto& entry : tasks) {
+      if (seconds > enough || !RunsBefore{}(task_in(entry), task)) return;
+      seconds += predicted_seconds(state, worker, task_in(entry));
+    }
+  };
+  add(worker.station.slots(), [](const ReservationStation::Slot& slot) -> const Task& { return *slot.task; });
+  add(worker.bound.tasks(), [](const TaskPtr& queued) -> const Task& { return *queued; });
   return seconds;
 }
 

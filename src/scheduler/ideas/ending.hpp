@@ -11,6 +11,7 @@ double seconds_until_free(const State& state, const Worker& worker);
 
 /// The time until a worker has ended a task, if it first runs the tasks that it has popped, and those of its own queue
 /// and station that run before this one [s].
-double seconds_until_ended(const State& state, const Worker& worker, const Task& task);
+/// @param enough  a longer time need not be known exactly, so long queues cost little [s]
+double seconds_until_ended(const State& state, const Worker& worker, const Task& task, double enough);
 
 }  // namespace tessera::scheduler

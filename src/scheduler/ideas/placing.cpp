@@ -2,7 +2,9 @@
 #include "placing.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <vector>
 
 #include "ending.hpp"
 
@@ -30,20 +32,22 @@ void find_executors(const State& state, Task& task) {
 void choose_home(State& state, const Task& task) {
   if (!state.options.chains || !state.cache.distributed() || !has_readers(state, task)) return;
   if (state.chains.home(task.output) != no_worker) return;
-  constexpr double never = std::numeric_limits<double>::infinity();
-  const Worker* nearest = nullptr;
-  double there = never, elsewhere = never;
+  const auto has_all = [&](const Worker& worker) { return state.cache.has_all(task, worker.node); };
+  std::vector<const Worker*> gpus;
+  double earliest = std::numeric_limits<double>::infinity();  // on GPUs that lack tiles
   for (const auto* worker : state.members) {
     if (worker->node == host_node || !can_execute(*worker, task)) continue;
     const double seconds = predicted_seconds(state, *worker, task);
     if (seconds <= 0) return;
-    if (!state.cache.has_all(task, worker->node)) {
-      elsewhere = std::min(elsewhere, state.cache.seconds_to_move(task, worker->node) + seconds);
-    } else if (const double end = seconds_until_ended(state, *worker, task); end < there) {
-      nearest = worker, there = end;
-    }
+    if (has_all(*worker)) gpus.push_back(worker);
+    else earliest = std::min(earliest, state.cache.seconds_to_move(task, worker->node) + seconds);
   }
-  if (nearest != nullptr && elsewhere < never && there < elsewhere) state.chains.set_home(task.output, nearest->id);
+  if (!std::isfinite(earliest)) return;
+  int home = no_worker;
+  for (const auto* worker : gpus)
+    if (const double end = seconds_until_ended(state, *worker, task, earliest); end < earliest)
+      home = worker->id, earliest = end;
+  if (home != no_worker) state.chains.set_home(task.output, home);
 }
 
 void place(State& state, TaskPtr task) {

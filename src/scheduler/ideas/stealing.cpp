@@ -91,8 +91,10 @@ bool pays(const State& state, const Worker& thief, const Worker& victim, const L
   constexpr double clearly = 1.25;
   const bool are_known =
       predicted_seconds(state, victim, *loot.task) > 0 && predicted_seconds(state, thief, *loot.task) > 0;
-  if (are_known && has_readers(state, *loot.task) && state.backend.suggested_home(loot.task->output) == no_worker)
-    return seconds_until_ended(state, victim, *loot.task) > clearly * (seconds_until_free(state, thief) + move + here);
+  if (are_known && has_readers(state, *loot.task) && state.backend.suggested_home(loot.task->output) == no_worker) {
+    const double end = clearly * (seconds_until_free(state, thief) + move + here);
+    return seconds_until_ended(state, victim, *loot.task, end) > end;
+  }
   return others * there > move + clearly * own * here;
 }
 
