@@ -131,26 +131,37 @@ std::size_t writers_between(const State& state, const Task& task, unsigned long 
   return result != nullptr ? result->pending.count(from, to) : 0;
 }
 
+/// The first task that needs a tile of a task, as a position in the order of submission; 0: none. The next tasks of its
+/// chain do not count, unless they or the task write other tiles, too.
+unsigned long needed_first(const State& state, const Task& task) {
+  unsigned long first = 0;
+  for (const auto& use : task.tiles) {
+    const auto* const tile = use.writes ? state.results.tiles.find(use.tile) : nullptr;
+    if (tile == nullptr) continue;
+    const auto user = tile->coupled > 0 ? tile->pending.next_use(task.order) : tile->pending.first_reader(task.order);
+    if (user > 0 && (first == 0 || user < first)) first = user;
+  }
+  return first;
+}
+
 /// Whether faster workers will be busy with other tasks until they need the result of a task, if they run tasks in the
-/// order of submission, and the worker takes the task. The first reader of the result needs it; the tasks before this
-/// reader, less those in the chains of slower workers, do not. The rest of the task's chain also runs before.
+/// order of submission, and the worker takes the task. The first task of another chain that uses the result needs it;
+/// the tasks before, less those in the chains of slower workers, do not. The rest of the task's chain also runs before.
 /// @param own  time that the worker needs [s]
 bool is_needed_late(const State& state, const Faster& faster, const Worker& worker, double own, const Task& task) {
-  const auto* const result = state.results.tiles.find(task.output);
-  if (!state.is_in_order || result == nullptr) return false;
-  const auto reader = result->pending.first_reader(task.order);
-  if (reader.order == 0) return false;
+  const auto user = needed_first(state, task);
+  if (!state.is_in_order || user == 0) return false;
   const auto gpus = static_cast<double>(faster.workers.size());
   const double each = std::min(1 / faster.rate, state.results.task_seconds / gpus);  // seconds per task
-  const auto rest = static_cast<double>(reader.writers - 1);
-  const auto ended = state.submitted - state.order.size();  // at most these precede the reader
-  double before = static_cast<double>(reader.order - 1) - static_cast<double>(ended) - rest - 1;
-  const auto is_late = [&] { return own <= before * each + rest * (each - faster.seconds); };
+  const auto chain = static_cast<double>(writers_between(state, task, task.order, user));
+  const auto ended = state.submitted - state.order.size();  // at most these precede the user
+  double before = static_cast<double>(user - 1) - static_cast<double>(ended) - chain;
+  const auto is_late = [&] { return own <= before * each + (chain - 1) * (each - faster.seconds); };
   if (!is_late()) return false;
   for (const auto* other : state.members) {
     if (other == &worker || (faster.kinds & bit(other->kind)) != 0) continue;
     const auto subtract = [&](const auto& entry) {
-      before -= static_cast<double>(writers_between(state, *entry.task, entry.task->order, reader.order));
+      before -= static_cast<double>(writers_between(state, *entry.task, entry.task->order, user));
     };
     std::ranges::for_each(other->popped, subtract);
     std::ranges::for_each(other->station.slots(), subtract);
@@ -198,7 +209,7 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
     return true;
   // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready, or come before
   // the readers. Without readers, chains supply the next tasks.
-  const bool readers = has_readers(state, task);
+  const bool readers = feeds_other_chains(state, task);
   const double most = readers ? 1024 : 64;  // idle workers ask often, so counting must stay cheap
   const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, most)));
   const bool whole_chains = is_core && !readers;

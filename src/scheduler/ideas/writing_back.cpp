@@ -2,6 +2,7 @@
 #include "writing_back.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "state.hpp"
 
@@ -14,6 +15,8 @@ void set_waiting(Results& results, Result& result, std::size_t bytes) {
   results.waiting[result.node] += bytes - result.waiting;
   result.waiting = bytes;
 }
+
+bool writes_several(const std::vector<TileUse>& tiles) { return std::ranges::count_if(tiles, &TileUse::writes) > 1; }
 
 bool is_far_from_a_gpu(const State& state, TileId tile) {
   return std::ranges::any_of(state.members, [&](const Worker* worker) {
@@ -61,11 +64,16 @@ std::vector<Writers::Entry>::const_iterator Writers::find(unsigned long order) c
                                   &Entry::order);
 }
 
-Writers::Reader Writers::first_reader(unsigned long writer) const {
-  const auto from = find(writer);
-  const auto read = std::find_if(from, entries_.end(), [](const Entry& entry) { return entry.reader > 0; });
-  if (read == entries_.end()) return {};
-  return {read->reader, static_cast<std::size_t>(read - from + 1)};
+unsigned long Writers::first_reader(unsigned long writer) const {
+  const auto read = std::find_if(find(writer), entries_.end(), [](const Entry& entry) { return entry.reader > 0; });
+  return read != entries_.end() ? read->reader : 0;
+}
+
+unsigned long Writers::next_use(unsigned long writer) const {
+  const auto entry = find(writer);
+  if (entry == entries_.end()) return 0;
+  if (entry->reader > 0) return entry->reader;
+  return std::next(entry) != entries_.end() ? std::next(entry)->order : 0;
 }
 
 std::size_t Writers::count(unsigned long from, unsigned long to) const {
@@ -77,6 +85,11 @@ bool has_readers(const State& state, const Task& task) {
   return result != nullptr && result->has_readers();
 }
 
+bool feeds_other_chains(const State& state, const Task& task) {
+  const auto* const result = task.output != nullptr ? state.results.tiles.find(task.output) : nullptr;
+  return result != nullptr && (result->has_readers() || result->coupled > 0);
+}
+
 bool is_independent(const State& state, const Task& task) {
   const auto is_result_of_others = [&](const TileUse& use) {
     const auto* const tile = use.tile != task.output ? state.results.tiles.find(use.tile) : nullptr;
@@ -86,6 +99,7 @@ bool is_independent(const State& state, const Task& task) {
 }
 
 void note_uses(State& state, const std::vector<TileUse>& tiles) {
+  const bool is_coupled = writes_several(tiles);
   for (const auto& use : tiles) {
     auto& result = state.results.tiles[use.tile];
     result.unfinished++;
@@ -95,6 +109,7 @@ void note_uses(State& state, const std::vector<TileUse>& tiles) {
     }
     result.pending.add(state.submitted);
     result.writers++;
+    if (is_coupled) result.coupled++;
     result.is_result = true;
     set_waiting(state.results, result, 0);
   }
@@ -106,13 +121,19 @@ void note_duration(State& state, double seconds) {
 }
 
 std::vector<TileId> results_of_ended(State& state, const std::vector<TileUse>& tiles, unsigned node) {
+  const bool is_coupled = writes_several(tiles);
   std::vector<TileId> now;
   for (const auto& use : tiles) {
     auto* const result = state.results.tiles.find(use.tile);
     if (result == nullptr) continue;
     result->unfinished--;
     const bool returns = use.home >= 0 && use.home != static_cast<int>(node);
-    if (use.writes) result->pending.end_first(), result->writers--, result->node = returns ? node : host_node;
+    if (use.writes) {
+      result->pending.end_first();
+      result->writers--;
+      if (is_coupled) result->coupled--;
+      result->node = returns ? node : host_node;
+    }
     if (write_back_now(state, use.tile, use.bytes, *result)) now.push_back(use.tile);
     if (result->unfinished == 0) state.results.tiles.erase(use.tile);
   }

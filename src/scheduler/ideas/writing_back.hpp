@@ -30,13 +30,11 @@ class Writers {
   /// Removes the first task.
   void end_first();
 
-  struct Reader {
-    unsigned long order = 0;  ///< position in the order of submission; 0: none has been submitted
-    std::size_t writers = 0;  ///< number of writers from the given one up to this reader
-  };
-  /// The first task that reads the tile after a writer and does not write it.
-  /// @param writer  position in the order of submission
-  Reader first_reader(unsigned long writer) const;
+  /// The first task that reads the tile after a writer and does not write it; 0: none has been submitted. Tasks are
+  /// given by their positions in the order of submission.
+  unsigned long first_reader(unsigned long writer) const;
+  /// The first task that uses the tile after a writer; 0: none has been submitted.
+  unsigned long next_use(unsigned long writer) const;
   /// The number of writers between two positions in the order of submission.
   std::size_t count(unsigned long from, unsigned long to) const;
 
@@ -58,6 +56,7 @@ struct Result {
   unsigned node = host_node;   ///< the memory of the GPU that wrote it last; the host: nothing is left to write back
   std::size_t waiting = 0;     ///< its bytes, if it is complete and waiting
   Writers pending = {};        ///< the unfinished writers in order
+  std::size_t coupled = 0;     ///< number of unfinished writers that write other tiles, too
   bool is_result = false;      ///< whether one of the tasks that have used it since it was unused writes it
 
   /// Whether unfinished tasks read the tile and do not write it.
@@ -72,6 +71,10 @@ struct Results {
 
 /// Whether other unfinished tasks read the result of a task.
 bool has_readers(const State& state, const Task& task);
+
+/// Whether unfinished tasks of other chains probably wait for the chain of a task: they read its result, or the task or
+/// a later one of the chain writes other tiles, too.
+bool feeds_other_chains(const State& state, const Task& task);
 
 /// Whether a task reads no results except its own, which no other task reads. Then its chain probably waits for
 /// nothing, and nothing waits for its chain, as in a product.

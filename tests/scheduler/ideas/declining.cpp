@@ -351,6 +351,19 @@ TEST_F(ResultNeededLate, ChainsOfOtherCoresDoNotCount) {
   EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
 }
 
+// As in QR factorizations: tasks of other chains soon need the other tiles. A ready chain of 41 tasks is not enough.
+TEST_F(ResultNeededLate, ACoreLeavesATaskOfAChainThatWritesOtherTiles) {
+  auto itself = submit({updates(1), updates(4)}), before = submit({updates(2)});
+  submit({updates(2), updates(4)});
+  auto independent = submit({updates(7)});
+  push({updates(6)});
+  for (int i = 0; i < 40; i++) submit({updates(6)});
+  set_unfinished(100);
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *itself));
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *before));
+  EXPECT_FALSE(leave_to_faster(state, cpu_, *independent));
+}
+
 TEST_F(ResultNeededLate, TheOrderSaysNothingIfPrioritiesContradictIt) {
   EXPECT_TRUE(leaves(1, 60, -1));  // the reader is more urgent than the tasks before it
 }

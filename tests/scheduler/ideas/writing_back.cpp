@@ -152,17 +152,19 @@ TEST(PendingWriters, KnowTheFirstReader) {
   Writers writers;
   writers.add_reader(1);  // before any writer
   for (const unsigned long order : {2, 3, 6}) writers.add(order);
-  EXPECT_EQ(writers.first_reader(2).order, 0);
+  EXPECT_EQ(writers.first_reader(2), 0);
+  EXPECT_EQ(writers.next_use(6), 0);
   writers.add_reader(8), writers.add_reader(9), writers.add(10), writers.add_reader(12);
-  EXPECT_EQ(writers.first_reader(2).order, 8);
-  EXPECT_EQ(writers.first_reader(2).writers, 3);
-  EXPECT_EQ(writers.first_reader(10).order, 12);
+  EXPECT_EQ(writers.first_reader(2), 8);
+  EXPECT_EQ(writers.first_reader(10), 12);
+  EXPECT_EQ(writers.next_use(2), 3);
+  EXPECT_EQ(writers.next_use(6), 8);
   EXPECT_EQ(writers.count(3, 8), 2);
   EXPECT_EQ(writers.count(8, 3), 0);
   writers.end_first();
   EXPECT_EQ(writers.count(0, 100), 3);
   for (int i = 0; i < 3; i++) writers.end_first();
-  EXPECT_EQ(writers.first_reader(2).order, 0);
+  EXPECT_EQ(writers.first_reader(2), 0);
 }
 
 TEST(PendingWriters, ForgetThoseThatHaveEnded) {
