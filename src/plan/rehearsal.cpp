@@ -116,7 +116,8 @@ bool Rehearsal::reserve(int gpu) {
     if (first > state.station.back()) return false;
   }
   int number = choose(gpu);
-  if (number < 0 && state.station.empty() && state.unfinished <= state.popped_count()) number = steal(gpu);
+  const int popped = state.popped_count();  // running tasks are about to release the next ones of their chains
+  if (number < 0 && state.station.empty() && (popped == 0 || state.unfinished <= popped)) number = steal(gpu);
   if (number < 0) return false;
   pin(operation(number), gpu, 1);
   state.station.insert(std::ranges::upper_bound(state.station, number), number);

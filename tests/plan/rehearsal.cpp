@@ -367,6 +367,18 @@ TEST(Rehearsal, AnIdleGpuSteals) {
   EXPECT_LT(two.seconds, 0.6 * one.seconds);
 }
 
+// Nothing runs on the second GPU while its own operation waits for the first one.
+TEST(Rehearsal, AGpuStealsWhileItsOwnOperationsWait) {
+  Products graph;
+  const int first = graph.tile(0.01);
+  graph.product(-1, first, 200, 0, false);
+  for (int i = 0; i < 20; i++) graph.product(-1, graph.tile(0.01), 10, 0);
+  graph.product(first, graph.tile(0.01), 10, 1);
+  const auto forecast = Rehearsal(machine_with(2), graph, 2).run();
+  EXPECT_GT(forecast.steals, 0);
+  EXPECT_LT(forecast.seconds, 300);
+}
+
 TEST(Rehearsal, LeavesOperationsToAMuchFasterGpu) {
   auto machine = machine_with(2);
   machine.gpus[1].kernels["gemm"] = CostCurve({{1, 100}});
