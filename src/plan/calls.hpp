@@ -67,7 +67,7 @@ struct InSquares : OfRectangle {
     if (plan.gpus > 0) return 0;
     const auto tile = static_cast<double>(std::min(plan.tile.k, order())), steps = static_cast<double>(order()) / tile;
     const double product = model.flops_per_multiply_add * tile * tile * tile,
-                 task = model.core.task_seconds("gemm", {product}, model.element_size) + model.runtime.push;
+                 task = model.core.product_seconds(product) + model.runtime.push;
     return std::max(flops() / product / model.cpu_workers, steps * 1.5) * task + model.cpu_workers * task / 2;
   }
 };
@@ -218,8 +218,7 @@ struct Triangular {
     const auto& device = plan.gpus > 0 ? model.gpus.front() : model.core;
     const double whole_task = model.flops_per_multiply_add * tile * width * tile;
     const double workers =  // like the first
-        plan.gpus > 0 ? model.products_per_second(plan.gpus, whole_task) *
-                            device.task_seconds("gemm", {whole_task}, model.element_size)
+        plan.gpus > 0 ? model.products_per_second(plan.gpus, whole_task) * device.product_seconds(whole_task)
                       : model.cpu_workers;
     const auto task = [&](const char* operation, double part) {
       const double flops = part * whole_task;
@@ -240,9 +239,9 @@ struct Triangular {
                                                                    : side == Side::Left ? tile
                                                                                         : width;
     const double all = (seconds(n * n / 2, of_a) + seconds(n * wide, of_b)) / used,
-                 rows_at_once = plan.panels.exist() ? n : tile,
-                 ends = seconds(rows_at_once * tile, of_a) + 2 * seconds(rows_at_once * width, of_b);
-    return std::max(compute, all) + std::min(compute, all) / 4 + ends;
+                 rows_at_once = plan.panels.exist() ? n : tile, last = seconds(rows_at_once * width, of_b),
+                 first = seconds(rows_at_once * tile / 2, of_a) + last;
+    return std::max(first + compute, all + task("gemm", 1)) + std::min(compute, all) / 4 + last;
   }
 
  private:

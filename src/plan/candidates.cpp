@@ -324,8 +324,7 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
         if (machine.gpus_alike || !machine.has_owners()) continue;
         const double flops = model.flops(call.task(plans.back()));
         for (int gpu = 0; gpu < gpus; gpu++)
-          plans.back().speeds.push_back(
-              1 / model.gpus[static_cast<std::size_t>(gpu)].task_seconds("gemm", {flops}, model.element_size));
+          plans.back().speeds.push_back(1 / model.gpus[static_cast<std::size_t>(gpu)].product_seconds(flops));
       }
   }
   return plans;

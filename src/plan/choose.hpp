@@ -38,8 +38,7 @@ struct SharedResult {
 inline tile::LastTiles last_for_cores(const Machine& model, const SharedResult& result) {
   constexpr Index step = 8;
   const double cores = model.sharing_cores, all = static_cast<double>(result.whole), of_gpus = result.seconds / all,
-               task = model.flops(result.task),
-               of_core = model.core.task_seconds("gemm", {task}, model.element_size) / task * result.flops / all,
+               task = model.flops(result.task), of_core = model.core.product_seconds(task) / task * result.flops / all,
                predicted = caution(model.error_of_cores, cores * of_gpus / of_core) * of_core;
   // Of a triangle, the last rows are the longest: `lines` of a rectangle with the same area.
   const double lines = cores * (result.seconds - model.lost_on_cores * predicted) / (predicted + cores * of_gpus);
@@ -73,7 +72,7 @@ class Search {
   void add(Plan plan) {
     const double flops = model_.flops(call_.task(plan)), tasks = call_.flops() / flops;
     const double rate = plan.gpus > 0 ? model_.products_per_second(plan.gpus, flops)
-                                      : model_.cpu_workers / model_.core.task_seconds("gemm", {flops}, 0),
+                                      : model_.cpu_workers / model_.core.product_seconds(flops),
                  estimate = call_.estimate(model_, plan, machine_.has_copies());
     const double alone = std::pow(clear_gain, std::log2(std::max(plan.gpus, 1))) *
                          std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0))),
@@ -101,10 +100,10 @@ class Search {
       left -= considered.operations;
       const auto& plan = considered.plan;
       write(plan);
-      Rehearsal rehearsal(model_, graph_, plan.gpus);
-      auto forecast = rehearsal.run();
+      rehearsal_.prepare(plan.gpus);
+      auto forecast = rehearsal_.run();
       if (forecast.seconds == never) continue;
-      rehearsal.explain(forecast);
+      rehearsal_.explain(forecast);
       all.push_back({call_.task(plan), plan.panels.exist(), plan.gpus, cores_of(plan), forecast.seconds, forecast.bound,
                      forecast.longest / forecast.seconds});
     }
@@ -137,13 +136,14 @@ class Search {
   Candidate* most_promising() {
     Candidate* best = nullptr;
     double least = never;
+    const double all = allowed(), left = operations_left();
     for (auto& candidate : candidates_) {
       const double part = beside_cores_ ? candidate.of_gpus : 1;
-      if (candidate.is_done || !has_time(candidate) || candidate.bound * part >= limit_) continue;
+      if (candidate.is_done || candidate.operations > left || candidate.bound * part >= limit_) continue;
       const double known = errors_[candidate.group()], error = known > 0 ? known : untried * last_error_,
                    seconds =
                        candidate.seconds < never ? candidate.seconds * candidate.worse : candidate.estimate * error,
-                   expected = seconds * part * (1 + candidate.operations / allowed());
+                   expected = seconds * part * (1 + candidate.operations / all);
       if (best == nullptr || expected < least) best = &candidate, least = expected;
     }
     return best;
@@ -154,9 +154,8 @@ class Search {
     const double seconds = limit_ == never ? candidates_.front().bound : best_.seconds;
     return std::min(std::max(planning_least, planning_share * seconds) / rehearsal_of_operation, most_rehearsed);
   }
-  bool has_time(const Candidate& candidate) const {
-    const double most = limit_ == never ? std::max(allowed(), always_rehearsed) : allowed();
-    return candidate.operations <= most - spent_;
+  double operations_left() const {
+    return (limit_ == never ? std::max(allowed(), always_rehearsed) : allowed()) - spent_;
   }
 
   void write(const Plan& plan) {
@@ -169,9 +168,10 @@ class Search {
   /// @param limit  the rehearsal stops once it is slower
   Forecast forecast_of(const Plan& plan, double limit) {
     write(plan);
-    Rehearsal rehearsal(model_, graph_, plan.gpus);
-    const auto forecast = rehearsal.run(limit);
-    spent_ += static_cast<double>(rehearsal.finished()) + rehearsal_itself;
+    rehearsal_.prepare(plan.gpus);
+    const auto forecast = rehearsal_.run(limit);
+    spent_ += static_cast<double>(rehearsal_.finished()) +
+              writing_of_operation * static_cast<double>(graph_.operations.size()) + rehearsal_itself;
     return forecast;
   }
 
@@ -200,7 +200,7 @@ class Search {
       if (next->seconds == never) continue;
       const double error = next->seconds * next->worse == limit ? 0 : error_of_end(next->plan);
       for (auto& plan : shared(*next, next->seconds)) {
-        if (!has_time(*next)) break;
+        if (next->operations > operations_left()) break;
         const double seconds = forecast_of(plan, std::min(limit_ / next->worse, longest - error)).seconds;
         if (seconds < longest - error) keep(plan, seconds, next->worse);
       }
@@ -213,7 +213,7 @@ class Search {
     if (machine_.gpus_alike) return longest;
     const double flops = model_.flops(call_.task(plan));
     for (std::size_t gpu = 0; gpu < index(plan.gpus); gpu++)
-      longest = std::max(longest, model_.gpus[gpu].task_seconds("gemm", {flops}, model_.element_size));
+      longest = std::max(longest, model_.gpus[gpu].product_seconds(flops));
     return longest;
   }
   /// @param worse  the factor by which the predicted time counts as longer
@@ -265,6 +265,7 @@ class Search {
   const Call& call_;
   std::vector<Candidate> candidates_;
   Graph graph_;
+  Rehearsal rehearsal_{model_, graph_};
   Plan best_;
   double limit_ = never;                  ///< the least time so far, with the handicaps
   double spent_ = 0;                      ///< operations rehearsed in this search

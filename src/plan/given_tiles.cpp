@@ -32,8 +32,7 @@ Index tiles_for_cores(const Machine& model, int gpus, TileExtents task, Index ti
   if (model.sharing_cores == 0) return 0;
   const double flops = model.flops(task), cores = model.sharing_cores;
   // The number of tiles that the GPUs compute while a core computes one.
-  const double of_core = model.products_per_second(gpus, flops) *
-                         model.core.task_seconds("gemm", {flops}, model.element_size),
+  const double of_core = model.products_per_second(gpus, flops) * model.core.product_seconds(flops),
                each = std::floor(static_cast<double>(tiles) /
                                  (caution(model.error_of_cores, cores / of_core) * of_core + cores));
   return each * cores < static_cast<double>(tiles) ? static_cast<Index>(each * cores) : 0;

@@ -11,6 +11,8 @@
 
 namespace tessera::plan {
 
+using namespace std::string_view_literals;
+
 namespace {
 
 /// For a memory-bound operation, the number of times it reads or writes its tile; 0 for all others.
@@ -40,14 +42,13 @@ double PanelTimes::seconds(double rows, double columns) const {
 
 /// The time to factorize a panel while updates run at the same time [s].
 /// @param exchanges  seconds in which the updates move rows
-double Gpu::factorization_seconds(const char* operation, const TaskWork& work, double exchanges) const {
-  const auto of = [&](const std::string& name) {
+double Gpu::factorization_seconds(std::string_view operation, const TaskWork& work, double exchanges) const {
+  const auto of = [&](std::string_view name) {
     return panels.find(name)->second.seconds(work.panel.rows, work.panel.columns);
   };
-  const std::string name(operation);
-  const double alone = of(name.substr(0, name.find("_beside")));
+  const double alone = of(operation.substr(0, operation.find("_beside")));
   if (work.products == 0) return alone;
-  const double products = (kernels.find("gemm")->second.seconds(work.products) + exchanges) / products_beside,
+  const double products = (kernels.find("gemm"sv)->second.seconds(work.products) + exchanges) / products_beside,
                beside = alone * of("getrf_beside_updates") / of("getrf");
   return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest runs alone
 }
@@ -59,21 +60,20 @@ double Gpu::copy_seconds(double elements, double height, double element_size, do
   return elements / height * (idle + busy * (computing - idle));
 }
 
-double Gpu::task_seconds(const char* operation, const TaskWork& work, double element_size) const {
+double Gpu::task_seconds(std::string_view operation, const TaskWork& work, double element_size) const {
   const bool knows_memory = memory_rate > 0;
   if (const int count = passes(operation); count > 0 && knows_memory)
     return overhead + count * element_size * work.flops / memory_rate;
   constexpr double sector = 32;  // bytes that a GPU reads and writes for a single element of a row
   const double exchanges = knows_memory ? 2 * std::max(sector, element_size) * work.panel.moved / memory_rate : 0;
-  const std::string_view name(operation);
-  if (name == "laswp" && knows_memory) return overhead + exchanges;
-  if (work.panel.columns > 0 && panels.contains(std::string(name.substr(0, name.find("_beside")))))
+  if (operation == "laswp" && knows_memory) return overhead + exchanges;
+  if (work.panel.columns > 0 && panels.contains(operation.substr(0, operation.find("_beside"))))
     return overhead + factorization_seconds(operation, work, exchanges);
-  const auto& product = kernels.find("gemm")->second;
+  const auto& product = kernels.find("gemm"sv)->second;
   const auto own = kernels.find(operation);
   if (own == kernels.end() || (work.products > 0 && !steps_have_parts))
     return overhead + exchanges + product.seconds(work.flops);
-  const auto steps = work.order > 0 ? kernels.find(std::string(name) + "_steps") : kernels.end();
+  const auto steps = work.order > 0 ? kernels.find(std::string(operation) + "_steps") : kernels.end();
   const double at_least = steps != kernels.end() ? steps->second.seconds(work.order) : 0;
   return overhead + exchanges + std::max(own->second.seconds(work.flops - work.products), at_least) +
          product.seconds(work.products);

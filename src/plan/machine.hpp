@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -55,8 +57,9 @@ class PanelTimes {
 
 /// A GPU and its link to the host.
 struct Gpu {
-  std::map<std::string, detail::CostCurve> kernels;  ///< by tile operation: seconds by flops; always has gemm
-  std::map<std::string, PanelTimes> panels;          ///< by factorization of a panel; empty: not known
+  std::map<std::string, detail::CostCurve, std::less<>>
+      kernels;                                            ///< by tile operation: seconds by flops; always has gemm
+  std::map<std::string, PanelTimes, std::less<>> panels;  ///< by factorization of a panel; empty: not known
   double products_beside = 1;        ///< rate of products while a panel is factorized, relative to their rate alone
   double memory_rate = 0;            ///< bandwidth of the GPU's memory [bytes/s]
   double overhead = 0;               ///< of a task, on top of its kernel [s]
@@ -73,10 +76,15 @@ struct Gpu {
   double copy_seconds(double elements, double height, double element_size, double busy) const;
   /// Seconds of a task.
   /// @param element_size  bytes
-  double task_seconds(const char* operation, const TaskWork& work, double element_size) const;
+  double task_seconds(std::string_view operation, const TaskWork& work, double element_size) const;
+  /// Seconds of a product.
+  double product_seconds(double flops) const {
+    using namespace std::string_view_literals;
+    return overhead + kernels.find("gemm"sv)->second.seconds(flops);
+  }
 
  private:
-  double factorization_seconds(const char* operation, const TaskWork& work, double exchanges) const;
+  double factorization_seconds(std::string_view operation, const TaskWork& work, double exchanges) const;
 };
 
 /// A link through which all copies enter and leave a group of GPUs.
@@ -121,9 +129,12 @@ struct Machine {
   /// @param count  number of GPUs, counted from the first
   /// @param size   flops of a product
   double products_per_second(int count, double size) const {
-    double rate = 0;
-    for (std::size_t gpu = 0; gpu < static_cast<std::size_t>(count); gpu++)
-      rate += 1 / gpus[gpu].task_seconds("gemm", {size}, element_size);
+    double rate = 0, first = 0;
+    for (std::size_t gpu = 0; gpu < static_cast<std::size_t>(count); gpu++) {
+      const double seconds = gpu > 0 && gpus[gpu].alike_first ? first : gpus[gpu].product_seconds(size);
+      if (gpu == 0) first = seconds;
+      rate += 1 / seconds;
+    }
     return rate;
   }
   /// How much slower copies from the host are if all of these GPUs receive some at the same time.

@@ -36,12 +36,12 @@ CostCurve by_rows(const CostCurve& gemm, Flops flops) {
 }
 
 /// Times of products and of all measured operations. If trsm and trmm were not measured, they are as fast as products.
-std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates, double multiply_add) {
+std::map<std::string, CostCurve, std::less<>> kernels_of(const detail::MachineRates& rates, double multiply_add) {
   const auto cube = [&](double part) {
     return [=](double order) { return part * multiply_add * order * order * order; };
   };
   constexpr double block = codelets::diagonal_block;
-  std::map<std::string, CostCurve> kernels{
+  std::map<std::string, CostCurve, std::less<>> kernels{
       {"gemm", rates.gpu},
       {"potrf", by_rows(rates.gpu, cube(1.0 / 6))},
       {"getrf_nopiv", by_rows(rates.gpu, cube(1.0 / 3))},
@@ -59,8 +59,8 @@ std::map<std::string, CostCurve> kernels_of(const detail::MachineRates& rates, d
 }
 
 /// Times of factorizations of panels.
-std::map<std::string, PanelTimes> panels_of(const detail::MachineRates& rates) {
-  std::map<std::string, PanelTimes> panels;
+std::map<std::string, PanelTimes, std::less<>> panels_of(const detail::MachineRates& rates) {
+  std::map<std::string, PanelTimes, std::less<>> panels;
   for (const auto& [name, tasks] : rates.operations) {
     const auto space = name.find(' ');
     if (space == std::string::npos) continue;

@@ -21,8 +21,15 @@ int gpus_with_tiles(const Graph& graph, int working) {
 
 }  // namespace
 
-Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
-    : machine_(machine), graph_(graph), working_(gpus), gpus_(gpus_with_tiles(graph, gpus)), state_(index(gpus_)) {
+void Rehearsal::prepare(int gpus) {
+  const auto& graph = graph_;
+  const auto& machine = machine_;
+  working_ = gpus, gpus_ = gpus_with_tiles(graph, gpus);
+  now_ = left_ = staging_ = 0, submitted_ = finished_ = 0, uses_ = 0;
+  alike_ = true, declined_ = false, forecast_ = {};
+  state_.resize(index(gpus_));
+  for (auto& state : state_) state.clear();
+  waiters_.clear(), followers_.clear(), readers_.clear();
   const auto tiles = graph.tiles.size(), operations = graph.operations.size();
   at_.assign(tiles * index(gpus_), never);
   host_.assign(tiles, never);
@@ -37,7 +44,7 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
   home_.assign(tiles, -1), writes_left_.assign(tiles, 0), writer_.assign(tiles, -1), reader_.assign(tiles, -1);
   pending_.assign(operations, 1), first_follower_.assign(operations, -1), complete_.assign(operations, never);
   followers_.reserve(3 * operations);
-  known_.resize(graph.kinds.size());
+  known_.assign(graph.kinds.size() * index(gpus_), {});
   double bytes = 0;
   for (const auto& tile : graph.tiles) bytes += tile.bytes;
   evicts_ = gpus > 0 && machine.memory > 0 && bytes > machine.memory;
@@ -45,7 +52,8 @@ Rehearsal::Rehearsal(const Machine& machine, const Graph& graph, int gpus)
   for (int gpu = 0; gpu < gpus; gpu++) alike_ = alike_ && machine.gpus[index(gpu)].alike_first;
   readers_left_.assign(tiles, 0);
   for (const auto& added : graph.operations) for_each_output(added, [&](int tile) { writes_left_[index(tile)]++; });
-  auto later = writes_left_;  // writes of each tile by operations that are not added yet
+  auto& later = later_writes_;
+  later = writes_left_;
   for (int number = 0; number < static_cast<int>(operations); number++) {
     const auto& added = operation(number);
     for_each_input(added, [&](int tile) {
@@ -74,9 +82,9 @@ void Rehearsal::follows(int earlier, int number) {
 }
 
 double Rehearsal::seconds(const Operation& operation, int gpu) {
-  auto& known = known_[index(operation.kind)][index(gpu)];
+  auto& known = known_[place(operation.kind, gpu)];
   if (known.flops != operation.flops) {
-    const auto* const name = graph_.kinds[index(operation.kind)].data();
+    const auto name = graph_.kinds[index(operation.kind)];
     const auto& device = working_ > 0 ? machine_.gpus[index(gpu)] : machine_.core;
     known = {operation.flops, device.task_seconds(name, operation.work(), machine_.element_size)};
   }
@@ -299,8 +307,8 @@ Forecast Rehearsal::run(double limit) {
     auto& end = on_cores.try_emplace(part.owner, machine_.runtime.begin).first->second;
     const double narrow = graph_.tiles[index(part.output)].narrow,
                  lost = narrow > 0 ? machine_.lost_on_cores / narrow : 0;
-    end += machine_.runtime.push + (1 + lost) * machine_.core.task_seconds(graph_.kinds[index(part.kind)].data(),
-                                                                           part.work(), machine_.element_size);
+    end += machine_.runtime.push +
+           (1 + lost) * machine_.core.task_seconds(graph_.kinds[index(part.kind)], part.work(), machine_.element_size);
     last = std::max(last, end);
   }
   return forecast(last);

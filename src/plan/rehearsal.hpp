@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <array>
 #include <limits>
 #include <string>
 #include <utility>
@@ -31,9 +30,12 @@ struct Forecast {
 /// Copies are served by priority, which is the position in the graph. The end of a copy is known as soon as it starts.
 class Rehearsal {
  public:
-  /// @param gpus  number of GPUs that take part, counted from GPU 0; at most 32. 0: CPU workers compute everything
-  Rehearsal(const Machine& machine, const Graph& graph, int gpus);
+  Rehearsal(const Machine& machine, const Graph& graph) : machine_(machine), graph_(graph) {}
+  Rehearsal(const Machine& machine, const Graph& graph, int gpus) : Rehearsal(machine, graph) { prepare(gpus); }
 
+  /// Prepares to run the graph as it is now. A rehearsal can be used again, which saves it from allocating memory.
+  /// @param gpus  number of GPUs that take part, counted from GPU 0; at most 32. 0: CPU workers compute everything
+  void prepare(int gpus);
   /// @param limit  predicted seconds after which the rehearsal stops
   Forecast run(double limit = never);
   /// Adds the bottleneck of the call to a forecast. @pre  the rehearsal has run to its end
@@ -70,6 +72,15 @@ class Rehearsal {
     std::vector<LaterRequest> later;
     double filled = 0, needed = 0;  ///< bytes of its tiles, and of those that its reserved operations need
     std::vector<int> tiles;         ///< in its memory, if that may overflow
+    /// Forgets everything but the memory of its lists.
+    void clear() {
+      GpuState empty;
+      for (const auto list : {&GpuState::ready, &GpuState::front, &GpuState::station, &GpuState::tiles})
+        (this->*list).clear(), (empty.*list).swap(this->*list);
+      requests.clear(), empty.requests.swap(requests);
+      later.clear(), empty.later.swap(later);
+      *this = std::move(empty);
+    }
     std::size_t backlog() const { return ready.size() + front.size() + station.size(); }
     int popped_count() const { return (running >= 0 ? 1 : 0) + (popped >= 0 ? 1 : 0); }
   };
@@ -169,8 +180,8 @@ class Rehearsal {
 
   const Machine& machine_;
   const Graph& graph_;
-  int working_;  ///< the number of GPUs that take part
-  int gpus_;     ///< number of modelled GPUs, see `gpus_with_tiles`
+  int working_ = 0;  ///< the number of GPUs that take part
+  int gpus_ = 0;     ///< number of modelled GPUs, see `gpus_with_tiles`
   double now_ = 0;
   bool alike_ = true;      ///< whether all GPUs that take part are alike
   bool declined_ = false;  ///< whether a GPU has left operations to others since they last looked
@@ -185,15 +196,16 @@ class Rehearsal {
   std::vector<double> shared_out_, shared_both_, pair_;
   double staging_ = 0;                                     ///< when the threads that stage copies are free
   std::vector<int> home_, writes_left_, writer_, reader_;  ///< per tile; writer and reader: the last ones
+  std::vector<int> later_writes_;                          ///< per tile: by operations that are not added yet
   std::vector<int> readers_left_;                          ///< per tile: unfinished operations that only read it
   std::vector<int> pending_, first_follower_;  ///< per operation; what it waits for, including its own submission
   std::vector<std::pair<int, int>> followers_, readers_;  ///< (operation, next in the list)
   std::size_t submitted_ = 0, finished_ = 0;
-  std::vector<double> complete_;              ///< when all inputs of a reserved operation have arrived
-  std::vector<std::array<Known, 32>> known_;  ///< durations, by kind and GPU
-  bool evicts_ = false;                       ///< whether the tiles may not fit into a GPU's memory
-  int uses_ = 0;                              ///< number of reservations so far
-  std::vector<int> last_use_, pins_;          ///< by tile and GPU: that number, and reserved operations that need it
+  std::vector<double> complete_;      ///< when all inputs of a reserved operation have arrived
+  std::vector<Known> known_;          ///< durations, by kind and GPU
+  bool evicts_ = false;               ///< whether the tiles may not fit into a GPU's memory
+  int uses_ = 0;                      ///< number of reservations so far
+  std::vector<int> last_use_, pins_;  ///< by tile and GPU: that number, and reserved operations that need it
 };
 
 }  // namespace tessera::plan

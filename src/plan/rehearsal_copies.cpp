@@ -254,6 +254,7 @@ void Rehearsal::request_from_host(Request request, int gpu, double when) {
 /// When the link of a GPU can start its next copy from the host.
 double Rehearsal::next_copy(const GpuState& gpu) const {
   if (!gpu.requests.empty()) return gpu.in;
+  if (gpu.later.empty()) return never;
   double first = never;
   for (const auto& later : gpu.later) first = std::min(first, later.time);
   return std::max(gpu.in, first);

@@ -114,6 +114,7 @@ int Rehearsal::cheapest(const std::vector<int>& numbers, int gpu) const {
 int Rehearsal::choose(int gpu) {
   auto& state = of(gpu);
   fill_front(state);
+  if (state.front.empty()) return -1;
   int number = cheapest(state.front, gpu);
   if (number >= 0 && leaves_to_faster(number, gpu)) {
     decline(gpu), fill_front(state);

@@ -113,7 +113,7 @@ struct Sums {
     const double products = what == SumOf::Rank2k ? 2 : 1, flops = model.flops(task(plan));
     const bool on_gpus = plan.gpus > 0;
     const auto& device = on_gpus ? model.gpus.front() : model.core;
-    const double one = device.task_seconds("gemm", {flops}, model.element_size);
+    const double one = device.product_seconds(flops);
     const double speed =  // in workers like the first
         on_gpus ? one * model.products_per_second(plan.gpus, flops) : model.cpu_workers;
     const auto busiest = [&](Index whole, Index part, int workers) {  // tiles of one of them; the last may be smaller
@@ -145,7 +145,8 @@ struct Sums {
     const double all = (seconds(of_a, a_rows) + seconds(of_b, b_rows) + seconds(of_c, of(rows))) / used;
     const double first = (is_update() ? products : 1) * seconds(of(rows) * of(depth), a_rows) +
                          (is_update() ? 0 : seconds(of(depth) * of(columns), b_rows)),
-                 last = seconds(of(rows) * of(columns), of(rows));
+                 last = plan.panels.columns > 1 ? seconds(of_c, of(rows)) / used  // all of C leaves at the end
+                                                : seconds(of(rows) * of(columns), of(rows));
     return std::max(compute, all) + std::min(compute, all) / 4 + passes.blocks * first + last;
   }
 

@@ -11,6 +11,7 @@
 
 #include <tessera/error.hpp>
 
+#include "plan/choose.hpp"
 #include "plan/invented_rates.hpp"
 #include "plan/rehearsal.hpp"
 
@@ -227,6 +228,49 @@ TEST(Candidates, OfEmptyCallsHaveTiles) {
     EXPECT_GT(std::min({plan.tile.m, plan.tile.n, plan.tile.k}), 0);
     EXPECT_TRUE(std::isfinite(plan.seconds) && plan.seconds > 0);
   }
+}
+
+/// The time of the plan that a search chooses, relative to the best of all candidates. Each further GPU must save time,
+/// see plan::clear_gain.
+template <typename Call>
+double regret(const plan::Machine& model, const detail::Machine& machine, const Call& call) {
+  const auto handicapped = [](double seconds, int gpus) {
+    return seconds * std::pow(plan::clear_gain, std::log2(std::max(gpus, 1)));
+  };
+  plan::Search search(model, machine, call);
+  double best = plan::never;
+  for (const auto& plan : candidates(model, machine, call)) {
+    Graph graph;
+    graph.gpus = machine.gpu_count();
+    call.write(machine, plan, graph);
+    best = std::min(best, handicapped(plan::Rehearsal(model, graph, plan.gpus).run().seconds, plan.gpus));
+    search.add(plan);
+  }
+  const auto chosen = search.best();
+  return handicapped(chosen.seconds, chosen.gpus) / best;
+}
+
+// Small calls have time for few rehearsals, so the most promising candidates must be rehearsed first.
+TEST(Candidates, TheBestAreAmongTheFirstRehearsals) {
+  InventedRates rates;
+  rates.prefer_long_columns();
+  const auto machine = machine_with(2, 4, Placement::Home);
+  auto model = plan::model_of(machine, 'd');
+  for (auto& row : model.peers) row.assign(4, {200e9, 10e-6, false});
+  double product = 1;
+  int calls = 0;
+  const auto expect_low = [&](const auto& call) {
+    const double found = regret(model, machine, call);
+    EXPECT_LT(found, 1.15);
+    product *= found, calls++;
+  };
+  for (const Index n : {1000, 1536, 2048, 3000}) {
+    const testing::ScopedTrace trace(__FILE__, __LINE__, std::to_string(n));
+    for (const bool inverse : {false, true}) expect_low(plan::Triangular{'d', Side::Left, inverse, false, false, n, n});
+    for (const auto what : {SumOf::Product, SumOf::SymmetricLeft}) expect_low(plan::Sums{'d', what, n, n, n});
+    expect_low(plan::Sums{'d', SumOf::RankK, n, n, n, Op::NoTrans, Op::Trans});
+  }
+  EXPECT_LT(std::pow(product, 1.0 / calls), 1.022);
 }
 
 }  // namespace

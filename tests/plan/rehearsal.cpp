@@ -379,6 +379,24 @@ TEST(Rehearsal, AGpuStealsWhileItsOwnOperationsWait) {
   EXPECT_LT(forecast.seconds, 300);
 }
 
+TEST(Rehearsal, CanBeUsedAgain) {
+  Products graph;
+  auto machine = machine_with(2);
+  machine.core.kernels["gemm"] = CostCurve({{1, 1}});
+  Rehearsal used(machine, graph);
+  for (const int operations : {40, 3, 7}) {
+    graph.clear(), graph.kinds = {"gemm"};
+    for (int i = 0; i < operations; i++) graph.product(-1, graph.tile(5), 10, i % 2);
+    for (const int gpus : {2, 1, 0}) {
+      used.prepare(gpus);
+      const auto again = used.run(), fresh = Rehearsal(machine, graph, gpus).run();
+      EXPECT_EQ(again.seconds, fresh.seconds) << operations << " operations on " << gpus;
+      EXPECT_EQ(again.bytes_in, fresh.bytes_in);
+      EXPECT_EQ(again.steals, fresh.steals);
+    }
+  }
+}
+
 TEST(Rehearsal, LeavesOperationsToAMuchFasterGpu) {
   auto machine = machine_with(2);
   machine.gpus[1].kernels["gemm"] = CostCurve({{1, 100}});
