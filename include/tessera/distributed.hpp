@@ -45,7 +45,8 @@ struct GridAccess;
 /// of other processes' tiles for a few steps.
 struct ProductControl {
   /// Whether inputs are held back. Empty: if the processes lack memory for copies of all inputs, for `gemm` also if
-  /// `chunk` or `look_ahead` is set, and for `getrs` and `gesv` also if copies take more memory than A and B
+  /// `chunk` or `look_ahead` is set, and for `getrs` and `gesv` also if copies take more memory than the process's
+  /// parts of A and B
   std::optional<bool> holds_back = {};
   Index block_rows = 0;         ///< rows of tiles of a block of C that each process has
   Index block_columns = 0;      ///< columns of tiles of such a block

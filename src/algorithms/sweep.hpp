@@ -31,6 +31,7 @@ class Sweep {
         const tile::Stored& A, const tile::Stored& B)
       : Sweep(session.machine(), plan, side, uplo, op, diag, A, B) {
     const auto& share = B.grid().share();
+    is_distributed_ = share.is_distributed();
     own(plan.grid, is_left() ? B.first_column() : B.first_row(),
         is_left() ? tile::OwnerGrid{share.p, share.q} : tile::OwnerGrid{share.q, share.p});
   }
@@ -57,10 +58,12 @@ class Sweep {
   };
   /// The groups of columns: usually one group of all columns. If the columns do not divide evenly among the GPUs and
   /// only a few are left over, these form a second group, which is swept last. GPUs without such a column then steal
-  /// its tiles. A tile needs all earlier tiles of its column, so this order saves copies.
+  /// its tiles. A tile needs all earlier tiles of its column, so this order saves copies. Over processes, which may
+  /// have unequal numbers of GPUs but must agree, there is always one group.
   std::vector<Group> groups() const {
     const Index all = cores_.first(), gpus = owners_.period().q, rest = all % gpus;
-    if (machine_.placement != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus || !dealt_.empty())
+    if (is_distributed_ || machine_.placement != Placement::Home || rest == 0 || 2 * rest >= gpus || all < gpus ||
+        !dealt_.empty())
       return {{0, columns()}};
     return {{0, all - rest}, {all - rest, columns()}};
   }
@@ -108,6 +111,7 @@ class Sweep {
 
   const detail::Machine& machine_;
   tile::Stored A_, B_;
+  bool is_distributed_ = false;
   Side side_;
   Uplo uplo_;
   Op op_;

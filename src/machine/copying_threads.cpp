@@ -179,14 +179,16 @@ CopyingThreads copying_threads(std::size_t drivers, double links) {
     if (!busy) cache.keep(name, measured);
     curve = std::move(measured);
   };
+  CopyingThreads chosen{most, 0};
   try {
-    provide(memory, false), provide(buffers, true);
+    provide(memory, false);
+    chosen.count = fewest_copying_threads(memory, links);
+    provide(buffers, true);
+    const auto amount = static_cast<double>(chosen.count);
+    chosen.rate = amount / buffers.seconds(amount);
   } catch (const std::bad_alloc&) {  // not enough memory to measure
-    return {most, 0};
   }
-  const auto count = fewest_copying_threads(memory, links);
-  const auto amount = static_cast<double>(count);
-  return {count, amount / buffers.seconds(amount)};
+  return chosen;
 }
 
 }  // namespace tessera::detail

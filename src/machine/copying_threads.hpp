@@ -18,9 +18,8 @@ struct HostCopyRates {
 };
 
 /// Measures 1, 2, 3, 4, 6, 8, 12, … threads, and `most`. Takes about a tenth of a second.
-/// @param through_buffers  whether the copies are to and from staging buffers, which caches may hold, not from memory
-/// to
-///                         memory
+/// @param through_buffers  whether the copies are to and from staging buffers, which caches may hold, instead of from
+///                         memory to memory
 HostCopyRates measure_host_copies(std::size_t most, bool through_buffers = false);
 
 /// The smallest number of threads that nearly reaches the wanted rate, or nearly reaches the best rate if that is

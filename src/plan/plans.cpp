@@ -161,6 +161,12 @@ Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, I
   return plan;
 }
 
+Plan plan_product(const detail::Machine& machine, char type, TileExtents tile, Index m, Index n, Index k) {
+  auto plan = plan_sums(machine, type, tile, tile::divide_up(m, tile.m) * tile::divide_up(n, tile.n), k);
+  plan.load_first = Sums{type, SumOf::Product, m, n, k}.loads_first(machine, plan);
+  return plan;
+}
+
 Plan plan_triangle(const detail::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n, Index k) {
   return plan_sum(machine, {type, what, n, n, k, op_a, op_b});
 }

@@ -65,6 +65,10 @@ void require_room(const detail::Machine& machine, double tiles);
 
 // Plans for given tiles.
 
+/// A plan for a product on pointers.
+algorithms::Plan plan_product(const detail::Machine& machine, char type, tile::TileExtents tile, Index m, Index n,
+                              Index k);
+
 /// A plan for sums of k terms.
 /// @param tiles  number of tiles of C to compute
 /// @param gpus   number of GPUs that take part; 0: all

@@ -7,12 +7,13 @@
 
 #include "algorithms/plan.hpp"
 #include "algorithms/products.hpp"
-#include "algorithms/submit_sum.hpp"
+#include "algorithms/sum.hpp"
 #include "algorithms/symmetric_panels.hpp"
 #include "calls.hpp"
 #include "common/of_type.hpp"
 #include "graph.hpp"
 #include "machine/machine.hpp"
+#include "memory/tile_interface.hpp"
 #include "plans.hpp"
 #include "rehearse.hpp"
 
@@ -46,11 +47,13 @@ struct Sums {
   }
   /// Whether a call on pointers requests all its tiles at the start. Without panels, only small operands in pinned
   /// memory benefit, and all in pageable memory, from where a tile takes longer to arrive than the policy requests it
-  /// in advance.
+  /// in advance. Tiles whose copies are not posted cannot be requested; see `sinks::LoadOn`.
   bool loads_first(const detail::Machine& machine, const Plan& plan) const {
     constexpr double most_pinned = 1 << 26;
-    const bool loads = plan.sums == 1 && (bytes() <= most_pinned || machine.operands == detail::in_pageable_memory) &&
-                       (machine.gpu_memory <= 0 || bytes() <= machine.gpu_memory / 2);
+    const bool any_size = machine.operands == detail::in_pageable_memory && detail::tile_interface::posts_copies() &&
+                          machine.gpu_memory > 0,
+               fit = machine.gpu_memory <= 0 || bytes() <= machine.gpu_memory / 2,
+               loads = plan.sums == 1 && fit && (any_size || bytes() <= most_pinned);
     return machine.has_owners() && (loads || plan.panels.exist());
   }
   TileExtents task(const Plan& plan) const {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include <algorithm>
 #include <limits>
 
 #include <tessera/matrix.hpp>
@@ -19,6 +18,13 @@ double own_bytes(const Share& share, const Matrix<T>& A, const Matrix<T>& B) {
   return sizeof(T) * (elements(A) + elements(B)) / (share.p * share.q);
 }
 
+/// For how much of the copies that a process receives in a solve it has memory; 1: for all of them.
+template <Scalar T>
+double share_that_fits(const Share& share, double copies, const Matrix<T>& A, const Matrix<T>& B) {
+  const double room = tile::memory_for_copies(share.processes->model(), own_bytes(share, A, B));
+  return copies > 0 ? room / copies : std::numeric_limits<double>::infinity();
+}
+
 /// Whether a solve over processes holds back the tiles that it sends: as the program wishes, otherwise if a process has
 /// no memory for copies of all of them.
 /// @param copies  the most bytes that a process receives
@@ -26,8 +32,8 @@ double own_bytes(const Share& share, const Matrix<T>& A, const Matrix<T>& B) {
 template <Scalar T>
 bool holds_back(const Share& share, double copies, const Matrix<T>& A, const Matrix<T>& B,
                 double most = std::numeric_limits<double>::infinity()) {
-  const double room = tile::memory_for_copies(share.processes->model(), own_bytes(share, A, B));
-  return share.processes->control().blocks.holds_back.value_or(copies > std::min(most, room));
+  const bool lacks_room = share_that_fits(share, copies, A, B) < 1;
+  return share.processes->control().blocks.holds_back.value_or(lacks_room || copies > most);
 }
 
 }  // namespace tessera::detail

@@ -106,9 +106,10 @@ void submit_solve(Op op, const Matrix<T>& A, const PivotTiles& pivots, const Mat
   const auto& share = MatrixAccess::grid(B).share();
   const double bytes = sizeof(T) * static_cast<double>(A.m()) * static_cast<double>(A.n());
   // Every process needs all of A. With more processes, the copies would soon take much more memory than the matrices.
-  if (!share.is_distributed() || !holds_back(share, bytes * (1 - 1. / share.q), A, B, own_bytes(share, A, B)))
+  const double copies = bytes * (1 - 1. / share.q);
+  if (!share.is_distributed() || !holds_back(share, copies, A, B, own_bytes(share, A, B)))
     return algorithms::getrs(to, op, B);
-  sinks::StepInputs inputs(submitter, 2 * to.pivoted(), share.q);
+  sinks::StepInputs inputs(submitter, 2 * to.pivoted(), share.q, share_that_fits(share, copies, A, B));
   algorithms::getrs_held_back(to, inputs, op, B);
 }
 

@@ -92,8 +92,7 @@ std::optional<algorithms::Plan> plan_kept(const Machine& machine, const blas::Ca
   choose(tile.m, {A.tile.rows, C.tile.rows});  // prefers the tiles of inputs: C is not copied to the GPUs if beta is 0
   choose(tile.n, {B.tile.columns, C.tile.columns});
   choose(tile.k, {A.tile.columns, B.tile.rows});
-  auto plan =
-      plan::plan_sums(machine, type_letter<T>, tile, tile::divide_up(c.m, tile.m) * tile::divide_up(c.n, tile.n), c.k);
+  auto plan = plan::plan_product(machine, type_letter<T>, tile, c.m, c.n, c.k);
   plan.for_cores = 0;  // each part is computed where it stays
   plan.reason = "operands are kept on the GPUs in these tiles";
   return plan;

@@ -18,36 +18,41 @@ namespace tessera::detail {
 
 namespace {
 
+/// A solve that holds back what other processes receive.
+struct HeldBack {
+  Index processes = 0;  ///< number of processes that own the rows in turn; 0: nothing is held back
+  double fits = 0;      ///< for how much of all copies a process has memory
+};
+
 /// Submits the tasks of trmm or trsm.
-/// @param B          overwritten by `sweep`
-/// @param held_back  see below; 0: nothing is held back
+/// @param B  overwritten by `sweep`
 void unroll_triangular(const Session& session, const algorithms::Plan& plan, bool inverse,
                        const algorithms::Sweep& sweep, const Number& alpha, const tile::Stored& B,
-                       Index held_back = 0) {
+                       const HeldBack& held_back = {}) {
   sinks::Submitter submitter(session, B, plan.gpus);
   algorithms::submit(submitter, [&](auto& to) {
-    if (held_back > 0) {
+    if (const auto processes = held_back.processes; processes > 0) {
       const auto& share = B.grid().share();
-      const Index others = share.p * share.q / held_back;  // a step sends A from as many columns as it has rows
-      sinks::StepInputs inputs(submitter, algorithms::steps_held_back(sweep, held_back),
-                               tile::divide_up(others, held_back), algorithms::uses_of_step_held_back);
-      algorithms::trsm_held_back(to, inputs, sweep, held_back, alpha);
+      const Index others = share.p * share.q / processes;  // a step sends A from as many columns as it has rows
+      sinks::StepInputs inputs(submitter, algorithms::steps_held_back(sweep, processes),
+                               tile::divide_up(others, processes), held_back.fits, algorithms::uses_of_step_held_back);
+      algorithms::trsm_held_back(to, inputs, sweep, processes, alpha);
     } else if (inverse) algorithms::trsm(to, sweep, alpha);
     else algorithms::trmm(to, sweep, alpha);
   });
 }
 
-/// The number of processes that own the rows of a solve in turn, if it holds back what others receive; otherwise 0.
 template <Scalar T>
-Index held_back(bool inverse, Side side, const Matrix<T>& A, const Matrix<T>& B) {
+HeldBack held_back(bool inverse, Side side, const Matrix<T>& A, const Matrix<T>& B) {
   const auto& share = MatrixAccess::grid(B).share();
-  if (!inverse || !share.is_distributed()) return 0;
+  if (!inverse || !share.is_distributed()) return {};
   const int processes = side == Side::Left ? share.p : share.q, others = side == Side::Left ? share.q : share.p;
   const auto bytes = [](const Matrix<T>& X) {
     return sizeof(T) * static_cast<double>(X.m()) * static_cast<double>(X.n());
   };
   const double copies = bytes(A) / 2 / processes * (1 - 1. / others) + bytes(B) / others * (1 - 1. / processes);
-  return holds_back(share, copies, A, B) ? processes : 0;
+  if (!holds_back(share, copies, A, B)) return {};
+  return {processes, share_that_fits(share, copies, A, B)};
 }
 
 }  // namespace

@@ -20,10 +20,15 @@ namespace tessera::sinks {
 class StepInputs {
  public:
   /// @param steps  number of steps
-  /// @param turns  number of steps in which every process sends something. Their inputs are sent at the same time
+  /// @param turns  number of steps in which every process sends something. Their inputs are sent at the same time, as
+  /// far
+  ///               as they fit, but those of at least four steps. A process then holds copies for uses - 1 further
+  ///               steps
+  /// @param fits   for how much of all copies a process has memory; 1: for all
   /// @param uses   number of steps, from its own, that read the tiles of a step
-  StepInputs(Submitter& submitter, Index steps, Index turns, Index uses = 1)
-      : exchange_(submitter.exchange()), barrier_(submitter, std::max(least_at_once, turns) - 1, steps), uses_(uses) {}
+  StepInputs(Submitter& submitter, Index steps, Index turns, double fits, Index uses = 1)
+      : exchange_(submitter.exchange()), barrier_(submitter, sent_at_once(steps, turns, fits) - 1, steps), uses_(uses) {
+  }
 
   bool is_mine(starpu_data_handle_t tile) const { return exchange_.is_mine(tile); }
   /// Adds a tile that the next step reads.
@@ -49,8 +54,12 @@ class StepInputs {
   }
 
  private:
-  /// The least number of steps whose inputs may be held at the same time.
-  static constexpr Index least_at_once = 4;
+  static Index sent_at_once(Index steps, Index turns, double fits) {
+    constexpr Index least = 4;
+    // The first steps of a triangle need up to twice the mean.
+    const double most = fits / 2 * static_cast<double>(steps);
+    return std::max(least, most < static_cast<double>(turns) ? static_cast<Index>(most) : turns);
+  }
 
   void forget_first() {
     for (const auto& tile : used_.front()) exchange_.forget(tile.handle);

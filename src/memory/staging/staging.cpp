@@ -76,7 +76,7 @@ constexpr std::size_t streams_of_link = 2;
 class Posting {
  public:
   /// @param buffers  number of buffers for each GPU and direction
-  /// @param threads  number of copying threads; more threads than buffers would be useless
+  /// @param threads  number of copying threads
   /// @param gpus     number of GPUs
   /// @param place    the place of one of the GPUs
   Posting(const StreamCounters& stream_counters, std::size_t buffers, std::size_t threads, std::size_t gpus,
@@ -265,8 +265,7 @@ void start_posting(const StreamCounters& stream_counters, std::size_t buffers, s
   std::map<int, std::shared_ptr<Posting>> by_gpu;
   for (const auto& [processors, group] : groups) {
     const auto share = std::max<std::size_t>(1, threads * group.size() / gpus.size());
-    const auto shared = std::make_shared<Posting>(stream_counters, buffers, std::min(share, 2 * group.size() * buffers),
-                                                  group.size(), place(group.front()));
+    const auto shared = std::make_shared<Posting>(stream_counters, buffers, share, group.size(), place(group.front()));
     if (shared->threads() == 0) return;
     for (const int gpu : group) by_gpu.emplace(gpu, shared);
   }

@@ -41,7 +41,7 @@ struct Result {
   double mean_received() const;
 };
 
-/// Measures `repeat` calls after a warm-up call. All processes begin a call together, whenever each has filled its
+/// Measures `repeat` calls after a warm-up call. All processes begin a call together, once all have filled their
 /// matrices. Collective.
 Result measure(const Grid& grid, Problem& problem, int repeat, bool check);
 
