@@ -65,6 +65,8 @@ class Search {
 
   Search(const Machine& model, const detail::Machine& machine, const Call& call)
       : model_(model), machine_(machine), call_(call) {}
+  Search(const Search&) = delete;
+  Search& operator=(const Search&) = delete;
 
   /// The candidate counts as slower the more GPUs and tasks it has, and as faster if cores may share it.
   /// @param plan  `gpus` is the number of GPUs; 0: only CPU workers compute. `for_cores` tiles may go to the cores, or

@@ -50,11 +50,11 @@ struct Sums {
   /// in advance. Tiles whose copies are not posted cannot be requested; see `sinks::LoadOn`.
   bool loads_first(const detail::Machine& machine, const Plan& plan) const {
     constexpr double most_pinned = 1 << 26;
-    const bool any_size = machine.operands == detail::in_pageable_memory && detail::tile_interface::posts_copies() &&
-                          machine.gpu_memory > 0,
+    const bool pageable = machine.operands == detail::in_pageable_memory,
                fit = machine.gpu_memory <= 0 || bytes() <= machine.gpu_memory / 2,
-               loads = plan.sums == 1 && fit && (any_size || bytes() <= most_pinned);
-    return machine.has_owners() && (loads || plan.panels.exist());
+               loads = pageable ? detail::tile_interface::posts_copies() && machine.gpu_memory > 0 && fit
+                                : bytes() <= most_pinned && fit;
+    return machine.has_owners() && ((plan.sums == 1 && loads) || plan.panels.exist());
   }
   TileExtents task(const Plan& plan) const {
     return {std::min(plan.tile.m, m), std::min(plan.tile.n, n), std::min(plan.tile.k, k)};

@@ -42,6 +42,7 @@ void unroll_triangular(const Session& session, const algorithms::Plan& plan, boo
   });
 }
 
+/// Whether a solve holds back what other processes receive.
 template <Scalar T>
 HeldBack held_back(bool inverse, Side side, const Matrix<T>& A, const Matrix<T>& B) {
   const auto& share = MatrixAccess::grid(B).share();

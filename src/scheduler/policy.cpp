@@ -95,6 +95,7 @@ void Policy::push(starpu_task* task) {
   auto description = describe(task);
   {
     const Lock lock(mutex_);
+    state_.now = std::max(state_.now, begin);
     sleeper = task_ready(state_, std::move(description));
     starpu_push_task_end(task);
     state_.counts.in_push += now() - begin;

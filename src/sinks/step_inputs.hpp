@@ -21,14 +21,12 @@ class StepInputs {
  public:
   /// @param steps  number of steps
   /// @param turns  number of steps in which every process sends something. Their inputs are sent at the same time, as
-  /// far
-  ///               as they fit, but those of at least four steps. A process then holds copies for uses - 1 further
-  ///               steps
+  ///               far as they fit, but those of at least four steps. A process then holds copies for uses - 1 more
   /// @param fits   for how much of all copies a process has memory; 1: for all
   /// @param uses   number of steps, from its own, that read the tiles of a step
   StepInputs(Submitter& submitter, Index steps, Index turns, double fits, Index uses = 1)
-      : exchange_(submitter.exchange()), barrier_(submitter, sent_at_once(steps, turns, fits) - 1, steps), uses_(uses) {
-  }
+      : exchange_(submitter.exchange()), barrier_(submitter, sent_at_once(steps, turns, fits, uses) - 1, steps),
+        uses_(uses) {}
 
   bool is_mine(starpu_data_handle_t tile) const { return exchange_.is_mine(tile); }
   /// Adds a tile that the next step reads.
@@ -54,10 +52,10 @@ class StepInputs {
   }
 
  private:
-  static Index sent_at_once(Index steps, Index turns, double fits) {
+  static Index sent_at_once(Index steps, Index turns, double fits, Index uses) {
     constexpr Index least = 4;
     // The first steps of a triangle need up to twice the mean.
-    const double most = fits / 2 * static_cast<double>(steps);
+    const double most = fits / 2 * static_cast<double>(steps) - static_cast<double>(uses - 1);
     return std::max(least, most < static_cast<double>(turns) ? static_cast<Index>(most) : turns);
   }
 

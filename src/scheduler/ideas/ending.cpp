@@ -2,8 +2,16 @@
 #include "ending.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace tessera::scheduler {
+
+namespace {
+
+/// Predictions take time under the policy's lock, so longer queues are not added up.
+constexpr int most_before = 64;
+
+}  // namespace
 
 double seconds_until_free(const State& state, const Worker& worker) {
   double seconds = 0;
@@ -17,9 +25,11 @@ double seconds_until_free(const State& state, const Worker& worker) {
 double seconds_until_ended(const State& state, const Worker& worker, const Task& task, double enough) {
   double seconds = seconds_until_free(state, worker) + predicted_seconds(state, worker, task);
   if (state.cache.distributed()) seconds += state.cache.seconds_to_move(task, worker.node);
+  int before = 0;
   const auto add = [&](const auto& tasks, auto task_in) {
     for (const auto& entry : tasks) {
       if (seconds > enough || !RunsBefore{}(task_in(entry), task)) return;
+      if (++before > most_before) seconds = std::numeric_limits<double>::infinity();
       seconds += predicted_seconds(state, worker, task_in(entry));
     }
   };

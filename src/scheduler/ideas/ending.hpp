@@ -12,6 +12,7 @@ double seconds_until_free(const State& state, const Worker& worker);
 /// The time until a worker has ended a task, if it first runs the tasks that it has popped, and those of its own queue
 /// and station that run before this one [s].
 /// @param enough  a longer time need not be known exactly, so long queues cost little [s]
+/// @return  infinity if very many tasks run before this one
 double seconds_until_ended(const State& state, const Worker& worker, const Task& task, double enough);
 
 }  // namespace tessera::scheduler

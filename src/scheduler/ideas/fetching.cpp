@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -34,16 +35,19 @@ bool is_elsewhere(const State& state, const Worker& worker, TileId tile) {
 double seconds_to_arrive(const State& state, const Worker& worker, TileId last) {
   std::set<TileId> counted;
   std::size_t bytes = 0;
+  /// @return  whether that was the last tile
   const auto add = [&](const Task& task) {
-    for (const auto& use : task.tiles)
+    for (const auto& use : task.tiles) {
       // Cheaper to ask than whether the tile is arriving.
-      if (!counted.contains(last) && use.reads && !state.cache.valid(use.tile, worker.node) &&
-          counted.insert(use.tile).second)
-        bytes += use.bytes;
+      if (!use.reads || state.cache.valid(use.tile, worker.node) || !counted.insert(use.tile).second) continue;
+      bytes += use.bytes;
+      if (use.tile == last) return true;
+    }
+    return false;
   };
-  for (const auto& popped : worker.popped) add(*popped.task);
-  for (const auto& slot : worker.station.slots())
-    if (slot.prefetched) add(*slot.task);
+  const auto add_requested = [&](const ReservationStation::Slot& slot) { return slot.prefetched && add(*slot.task); };
+  if (std::ranges::none_of(worker.popped, [&](const Worker::Popped& popped) { return add(*popped.task); }))
+    static_cast<void>(std::ranges::any_of(worker.station.slots(), add_requested));
   return state.cache.seconds(0, bytes, worker.node);
 }
 
@@ -99,10 +103,15 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
   const auto& cache = state.cache;
   const auto node = worker.node;
   Prefetches prefetches;
+  std::map<TileId, bool> is_awaited;  // many tasks may read the same tile, and the answer takes long
   for (auto& slot : worker.station.slots()) {
     if (slot.prefetched) continue;
     const auto& task = *slot.task;
-    const auto at_a_peer = [&](const TileUse& use) { return waits_for_a_peer(state, worker, task, use); };
+    const auto at_a_peer = [&](const TileUse& use) {
+      const auto [known, is_new] = is_awaited.try_emplace(use.tile, false);
+      if (is_new) known->second = waits_for_a_peer(state, worker, task, use);
+      return known->second;
+    };
     const auto fetched_with_its_task = [&](const TileUse& use) {
       return use.reads && !cache.comes_through_host(use.tile, node);
     };

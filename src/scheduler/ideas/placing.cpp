@@ -36,7 +36,7 @@ void choose_home(State& state, const Task& task) {
   std::vector<const Worker*> gpus;
   double earliest = std::numeric_limits<double>::infinity();  // on GPUs that lack tiles
   for (const auto* worker : state.members) {
-    if (worker->node == host_node || !can_execute(*worker, task)) continue;
+    if (worker->kind == cpu_kind || !can_execute(*worker, task)) continue;
     const double seconds = predicted_seconds(state, *worker, task);
     if (seconds <= 0) return;
     if (has_all(*worker)) gpus.push_back(worker);

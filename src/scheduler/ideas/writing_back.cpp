@@ -65,8 +65,10 @@ std::vector<Writers::Entry>::const_iterator Writers::find(unsigned long order) c
 }
 
 unsigned long Writers::first_reader(unsigned long writer) const {
-  const auto read = std::find_if(find(writer), entries_.end(), [](const Entry& entry) { return entry.reader > 0; });
-  return read != entries_.end() ? read->reader : 0;
+  constexpr std::ptrdiff_t most = 256;  // looking further would take long under the policy's lock
+  const auto first = find(writer), end = first + std::min(most, entries_.end() - first);
+  const auto read = std::find_if(first, end, [](const Entry& entry) { return entry.reader > 0; });
+  return read != end ? read->reader : 0;
 }
 
 unsigned long Writers::next_use(unsigned long writer) const {

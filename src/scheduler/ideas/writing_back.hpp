@@ -30,8 +30,8 @@ class Writers {
   /// Removes the first task.
   void end_first();
 
-  /// The first task that reads the tile after a writer and does not write it; 0: none has been submitted. Tasks are
-  /// given by their positions in the order of submission.
+  /// The first task that reads the tile after a writer and does not write it; 0: none has been submitted, or very many
+  /// writers precede it. Tasks are given by their positions in the order of submission.
   unsigned long first_reader(unsigned long writer) const;
   /// The first task that uses the tile after a writer; 0: none has been submitted.
   unsigned long next_use(unsigned long writer) const;
