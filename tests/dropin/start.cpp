@@ -19,24 +19,53 @@ void openblas_set_num_threads(int);
 namespace tessera::test::start_cpp {
 namespace {
 
-/// Hardly more than what may pay off on devices: a call that lasts 60 ms on the host, as larger ones may beside other
-/// programs, would itself start the devices, and wait for a word that nobody sends.
-constexpr int size = 380;
+constexpr int smallest = 380;  // hardly more than what may pay off on devices
 
-bool compute(unsigned i) { return product_is_right(size, i); }
+/// The order of the products of a scenario.
+int size() {
+  const char* const given = std::getenv("TEST_SIZE");
+  return given != nullptr ? std::atoi(given) : smallest;
+}
+
+/// An order whose product takes a core some 10 ms: long enough that devices would pay on a fast core. If it lasted 60
+/// ms, as it may beside other programs, the call itself would start the devices, and wait for a word that nobody sends.
+std::string size_that_pays() {
+  const int threads = openblas_get_num_threads();
+  openblas_set_num_threads(1);
+  int n = smallest;
+  for (std::chrono::steady_clock::duration least{};; n = n * 5 / 4) {
+    const Matrix A(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 1);
+    auto C = A;
+    const double one = 1, zero = 0;
+    for (int run = 0; run < 3; run++) {
+      const auto begin = std::chrono::steady_clock::now();
+      dgemm_("N", "N", &n, &n, &n, &one, A.data(), &n, A.data(), &n, &zero, C.data(), &n);
+      const auto took = std::chrono::steady_clock::now() - begin;
+      if (run == 0 || took < least) least = took;
+    }
+    if (least >= std::chrono::milliseconds(8)) break;
+  }
+  openblas_set_num_threads(threads);
+  return std::to_string(n);
+}
+
+bool compute(unsigned i) { return product_is_right(size(), i); }
 
 /// Each call decides where to run.
-const Variables undecided{{"TESSERA_BLAS_MIN_FLOPS", {}}, {"OPENBLAS_NUM_THREADS", "1"}};
+Variables undecided() {
+  static const auto order = size_that_pays();
+  return {{"TESSERA_BLAS_MIN_FLOPS", {}}, {"OPENBLAS_NUM_THREADS", "1"}, {"TEST_SIZE", order}};
+}
 
 Ended run_slowly(const Scenario& scenario, Variables variables = {}) {
-  variables.insert(undecided.begin(), undecided.end());
+  variables.merge(undecided());
   return run_with_fake("start at a word, decline", scenario, variables);
 }
 
 const Scenario going_on{"calls go on while the devices start", [] {
                           const Talk talk;
                           talk.compute_until('s', compute);
-                          for (unsigned i = 0; i < 3; i++) require(product_is_right(size, i), "a product meanwhile");
+                          for (unsigned i = 0; i < 3; i++) require(product_is_right(size(), i), "a product meanwhile");
                           talk.go();
                           talk.compute_until('r', compute);
                           return 0;
@@ -56,7 +85,7 @@ const Scenario delaying{"calls that delay the start", [] {
                           int calls = 0;
                           auto other = talk.go_later();
                           while (!talk.heard('r')) {
-                            require(product_is_right(size), "a product");
+                            require(product_is_right(size()), "a product");
                             require(++calls < 3000, "no call has waited");
                           }
                           other.join();
@@ -75,7 +104,7 @@ const Scenario forking{"fork while the devices start", [] {
                          auto other = talk.go_later();
                          const pid_t child = fork();
                          if (child == 0) {
-                           require(product_is_right(size), "the child's product");
+                           require(product_is_right(size()), "the child's product");
                            std::exit(3);
                          }
                          require(status_of(child) == 3, "the child's status");
@@ -149,13 +178,13 @@ const Scenario closing{"dlclose while the devices start", [] {
                          const auto before = thread_names();
                          auto* const dgemm = reinterpret_cast<Gemm*>(dlsym(library, "dgemm_"));
                          require(dgemm != nullptr, "dgemm_");
-                         const Matrix A(std::size_t{size} * size, 1);
+                         const int n = size();
+                         const Matrix A(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 1);
                          auto C = A;
                          talk.compute_until('s', [&](unsigned i) {
-                           const int n = size;
                            const double one = 1, zero = 0;
                            dgemm("N", "N", &n, &n, &n, &one, A.data(), &n, A.data(), &n, &zero, C.data(), &n);
-                           return C[i] == size;
+                           return C[i] == n;
                          });
                          require(dlclose(library) == 0, "dlclose");
                          talk.go();
@@ -180,7 +209,7 @@ const Scenario crowded{"many threads call at a time", [] {
                          const Talk talk;
                          std::vector<std::thread> callers;
                          for (int thread = 0; thread < crowd; thread++)
-                           callers.emplace_back([] { product_is_right(size); });  // the fake computes nothing
+                           callers.emplace_back([] { product_is_right(size()); });  // the fake computes nothing
                          for (int call = 0; call < crowd; call++) talk.wait_for('r');
                          std::this_thread::sleep_for(std::chrono::steady_clock::now() - begin);
                          for (int call = 0; call < crowd; call++) talk.go();
@@ -207,7 +236,7 @@ const Scenario earnest{"StarPU starts while calls go on", [] {
                            return false;
                          };
                          const auto compute = [&](unsigned i) {
-                           require(product_is_right(size, i), "a product");
+                           require(product_is_right(size(), i), "a product");
                            require(openblas_get_num_threads() == threads, "OpenBLAS has other threads");
                          };
                          for (unsigned i = 0; i < 1000 && !has_starpu(); i++) compute(i);
@@ -216,7 +245,7 @@ const Scenario earnest{"StarPU starts while calls go on", [] {
                        }};
 
 TEST(Start, OfStarpuLeavesOpenBlasAlone) {
-  const auto ended = earnest.run(undecided);
+  const auto ended = earnest.run(undecided());
   EXPECT_TRUE(has_ended_silently(ended));
   EXPECT_THAT(ended.said("devices"), ::testing::HasSubstr("CPU"));
 }
