@@ -52,7 +52,7 @@ inline constexpr double clear_gain_of_tasks = 1.005;
 
 /// The share of a call's predicted time that planning may take, and the minimum it may always take [s]. A plan is made
 /// once for each shape. On ten described machines, an unlimited search finds plans that are predicted to be 0.1 %
-/// faster in the mean. On four H200s, `trmm` and `trsm` of order 2048 need this minimum to find tall panels.
+/// faster in the mean. With only 100 operations, `trmm` and `trsm` of order 2048 on four H200s missed tall panels.
 inline constexpr double planning_share = 0.03, planning_least = 75e-6;
 /// Time to rehearse one operation on a current core with its data in cache [s]. A constant, because the choice must not
 /// depend on the load. With cold caches, rehearsals take two to three times as long, and the first ones of a process

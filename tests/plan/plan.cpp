@@ -179,6 +179,21 @@ TEST(Plan, CutsEdgesByTheNumberOfGpus) {
   EXPECT_EQ(edges(0, true), EdgeTiles::Ragged);
 }
 
+// From pinned memory. Copies of pageable memory are posted only in a session with GPUs.
+TEST(Plan, RequestsAllTilesOfSmallProducts) {
+  const InventedRates rates;
+  auto machine = machine_with(1, 2, Placement::Home);
+  const auto loads = [&](Index n) { return plan::plan_product(machine, 'd', {512, 512, 512}, n, n, n).load_first; };
+  EXPECT_TRUE(loads(1000));
+  EXPECT_FALSE(loads(4000));
+  machine.gpu_memory = 1e7;
+  EXPECT_FALSE(loads(1000));
+  machine.gpu_memory = 1e9, machine.operands = detail::in_pageable_memory;
+  EXPECT_FALSE(loads(1000));
+  machine.operands = detail::in_host_memory, machine.placement = Placement::Scheduler;
+  EXPECT_FALSE(loads(1000));
+}
+
 TEST(Plan, SharesAColumnOnlyIfThereAreFewerColumnsThanGpus) {
   struct Case {
     Index columns;

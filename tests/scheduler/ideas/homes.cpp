@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Chains of tasks that write the same tile, and the worker on which they stay.
+#include <cmath>
+#include <iterator>
+
 #include "fixture.hpp"
+#include "scheduler/ideas/ending.hpp"
 
 namespace tessera::scheduler {
 namespace {
@@ -22,6 +26,16 @@ TEST_F(Homes, ATaskWithoutAHomeIsShared) {
   push({updates(1)});
   push({reads(1)});
   EXPECT_EQ(state.shared_tasks, 2);
+}
+
+TEST_F(Homes, TheEndOfATaskBehindALongQueueIsNotPredicted) {
+  backend.seconds = {{a_.id, 1}};
+  const auto end_behind = [&](int queued) {
+    while (std::ssize(a_.bound.tasks()) < queued) a_.bound.add(submit({updates(1)}));
+    return seconds_until_ended(state, a_, *submit({updates(2)}), 1e6);
+  };
+  EXPECT_TRUE(std::isfinite(end_behind(64)));
+  EXPECT_TRUE(std::isinf(end_behind(65)));
 }
 
 /// A short task whose result another task reads. Worker 1 has the tile that it reads; moving it takes 0.02 ms.

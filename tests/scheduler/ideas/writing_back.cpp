@@ -167,6 +167,14 @@ TEST(PendingWriters, KnowTheFirstReader) {
   EXPECT_EQ(writers.first_reader(2), 0);
 }
 
+TEST(PendingWriters, LookForAReaderOnlySoFar) {
+  Writers writers;
+  for (unsigned long order = 1; order <= 300; order++) writers.add(order);
+  writers.add_reader(301);
+  EXPECT_EQ(writers.first_reader(100), 301);
+  EXPECT_EQ(writers.first_reader(1), 0);
+}
+
 TEST(PendingWriters, ForgetThoseThatHaveEnded) {
   Writers writers;
   for (unsigned long order = 1; order <= 1000; order++) {
