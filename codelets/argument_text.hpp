@@ -54,6 +54,7 @@ inline std::string text_of(const GemmtArgs& a) {
   return words(a.uplo, a.first_row, a.op_a, a.op_b, factor(a.alpha, a), factor(a.beta, a));
 }
 inline std::string text_of(const SymmArgs& a) { return words(a.side, a.uplo, factor(a.alpha, a), factor(a.beta, a)); }
+inline std::string text_of(const SymmetrizeArgs& a) { return words(a.uplo, a.first_row, a.hermitian); }
 inline std::string text_of(const SymmPanelArgs& a) {
   return words(a.uplo, a.first, factor(a.alpha, a), factor(a.beta, a));
 }

@@ -42,14 +42,12 @@ struct SymmPanel {
   static void run(const auto& blas, void* buffers[], const Args& args) {
     const auto [uplo, first] = std::pair(args.uplo, args.first);
     const auto alpha = T(args.alpha), beta = T(args.beta);
-    const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
-    const auto C = tile<T>(buffers[2]);
+    const auto A = tile<const T>(buffers[0]), D = tile<const T>(buffers[1]), B = tile<const T>(buffers[2]);
+    const auto C = tile<T>(buffers[3]);
     const bool lower = uplo == Uplo::Lower;
     const int k = A.n, rest = lower ? first + k : 0, count = lower ? A.m - rest : first;
-    const T *const diagonal = A.data + first, *const own = B.data + first;
-    if constexpr (hermitian)
-      blas.hemm(Side::Left, uplo, k, C.n, alpha, diagonal, A.ld, own, B.ld, beta, C.data + first, C.ld);
-    else blas.symm(Side::Left, uplo, k, C.n, alpha, diagonal, A.ld, own, B.ld, beta, C.data + first, C.ld);
+    const T* const own = B.data + first;
+    blas.gemm(Op::NoTrans, Op::NoTrans, k, C.n, k, alpha, D.data, D.ld, own, B.ld, beta, C.data + first, C.ld);
     if (count == 0) return;
     const T* const others = A.data + rest;
     blas.gemm(symmetry(hermitian), Op::NoTrans, k, C.n, count, alpha, others, A.ld, B.data + rest, B.ld, T(1),

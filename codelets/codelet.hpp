@@ -87,11 +87,22 @@ struct SymmArgs {
 starpu_codelet& symm(char type);
 starpu_codelet& hemm(char type);
 
+/// D ← the symmetric or Hermitian matrix of which A stores a triangle. A may be taller than wide: the diagonal then
+/// begins in row `first_row`. A product with D is faster than symm, above all if it has few columns. Buffers: A (read),
+/// D (write).
+struct SymmetrizeArgs {
+  Work work;
+  Uplo uplo;
+  int first_row;
+  bool hermitian;
+};
+starpu_codelet& symmetrize(char type);
+
 /// A step of symm or hemm in panels, with the symmetric matrix on the left. Buffer A has n columns of that matrix in
 /// full height, of which only the stored triangle is used; buffers B and C have some columns of the other matrices in
-/// full height. Let k = [first, first + n) be the rows in which A has its diagonal, and r the rows below (Lower) or
-/// above (Upper) them. Then C(k) ← α A(k) B(k) + α A(r)ᵀ B(r) + β C(k), and C(r) ← α A(r) B(k) + β C(r). hemm has ᴴ
-/// instead of ᵀ. Buffers: A, B (read), C.
+/// full height. Let k = [first, first + n) be the rows in which A has its diagonal, r the rows below (Lower) or above
+/// (Upper) them, and D the result of `symmetrize` for A(k). Then C(k) ← α D B(k) + α A(r)ᵀ B(r) + β C(k), and C(r) ←
+/// α A(r) B(k) + β C(r). hemm has ᴴ instead of ᵀ. Buffers: A, D, B (read), C.
 struct SymmPanelArgs {
   Work work;
   Uplo uplo;

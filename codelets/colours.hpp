@@ -31,6 +31,7 @@ inline constexpr OperationColour operation_colours[] = {
     {"scale", 0x999999},
     {"add", 0x999933},
     {"diagonal_blocks", 0x882255},
+    {"symmetrize", 0x882255},
     {"inspect", 0x332288},
     {"potrf", 0xddcc77},
     {"getrf", 0xddcc77},

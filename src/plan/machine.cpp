@@ -17,7 +17,10 @@ namespace {
 
 /// For a memory-bound operation, the number of times it reads or writes its tile; 0 for all others.
 int passes(std::string_view operation) {
-  return operation == "add" ? 3 : operation == "scale" ? 2 : operation == "inspect" || operation == "growth" ? 1 : 0;
+  return operation == "add"                                  ? 3
+         : operation == "scale" || operation == "symmetrize" ? 2
+         : operation == "inspect" || operation == "growth"   ? 1
+                                                             : 0;
 }
 
 }  // namespace

@@ -74,17 +74,28 @@ class ProductOps {
                  codelets::SyrkArgs{both, uplo_of(C.part), C.diagonal, X.op, alpha, beta}, C.owner, C.wanted_next);
   }
 
+  /// The symmetric or Hermitian matrix on the diagonal of a panel of full height, of which the panel stores a triangle.
+  /// @param first  the row of A at which its diagonal begins
+  /// @param owner  the GPU that uses the result
+  typename Sink::Temporary symmetrized(bool hermitian, Uplo stored, const Tile& A, Index first, int owner) {
+    auto square = sink_.temporary(A, A.columns, A.columns, element_size_);
+    const auto order = static_cast<double>(A.columns);
+    sink_.submit(codelets::symmetrize(type_), {A.read(), {square.handle(), STARPU_W}},
+                 codelets::SymmetrizeArgs{work(order * order), stored, static_cast<int>(first), hermitian}, owner);
+    return square;
+  }
   /// One step of symm or hemm: applies one panel of A on the left to one panel of X, both of full height. See
   /// codelets::symm_panel.
+  /// @param D      the result of `symmetrized` for A
   /// @param first  the row of A at which its diagonal begins
-  void symm_panel(bool hermitian, Uplo stored, const Number& alpha, const Tile& A, Index first, const Tile& X,
-                  const Number& beta, const Tile& C) {
+  void symm_panel(bool hermitian, Uplo stored, const Number& alpha, const Tile& A, const typename Sink::Temporary& D,
+                  Index first, const Tile& X, const Number& beta, const Tile& C) {
     auto& codelet = hermitian ? codelets::hemm_panel(type_) : codelets::symm_panel(type_);
     const auto own = static_cast<double>(A.columns),
                others = static_cast<double>(stored == Uplo::Lower ? A.rows - first : first + A.columns) - own;
     const double flops = per_multiply_add_ * own * static_cast<double>(C.columns) * (own + 2 * others);
     sink_.step(A.j);
-    sink_.submit(codelet, {A.read(), X.read(), output(C, beta)},
+    sink_.submit(codelet, {A.read(), {D.handle(), STARPU_R}, X.read(), output(C, beta)},
                  codelets::SymmPanelArgs{work(flops), stored, static_cast<int>(first), alpha, beta}, C.owner);
   }
 

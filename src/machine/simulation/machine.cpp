@@ -11,7 +11,10 @@ double element_size(char type) { return type == 's' ? 4 : type == 'z' ? 16 : 8; 
 
 /// For a memory-bound operation, the number of times it reads or writes its tile; 0 for all others.
 int passes(const std::string& operation) {
-  return operation == "add" ? 3 : operation == "scale" ? 2 : operation == "inspect" || operation == "growth" ? 1 : 0;
+  return operation == "add"                                  ? 3
+         : operation == "scale" || operation == "symmetrize" ? 2
+         : operation == "inspect" || operation == "growth"   ? 1
+                                                             : 0;
 }
 
 }  // namespace

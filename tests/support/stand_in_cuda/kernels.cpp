@@ -5,6 +5,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -146,6 +147,21 @@ std::function<void()> inversion(void** x) {
           ldv = argument<int>(x, 6)] { invert(lower, unit, n, A, lda, V, ldv); };
 }
 
+template <typename T>
+std::function<void()> symmetrization(void** x) {
+  return [lower = argument<bool>(x, 0), hermitian = argument<bool>(x, 1), n = argument<int>(x, 2),
+          A = argument<const T*>(x, 3), lda = argument<int>(x, 4), D = argument<T*>(x, 5), ldd = argument<int>(x, 6)] {
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++) {
+        const bool stored = lower ? i >= j : i <= j;
+        T a = A[(stored ? i : j) + static_cast<std::ptrdiff_t>(stored ? j : i) * lda];
+        if constexpr (!std::is_floating_point_v<T>)
+          if (hermitian) a = i == j ? T(a.real()) : stored ? a : std::conj(a);
+        D[i + static_cast<std::ptrdiff_t>(j) * ldd] = a;
+      }
+  };
+}
+
 /// What a kernel does; empty: the stand-in lacks it.
 std::function<void()> operation(const std::string& name, dim3 grid, void** x, int device) {
   const auto is = [&](const char* part) { return name.find(part) != std::string::npos; };
@@ -174,6 +190,8 @@ std::function<void()> operation(const std::string& name, dim3 grid, void** x, in
     return is("ComplexIf") ? operation(std::complex<float>()) : operation(std::complex<double>());
   };
   if (is("invert_kernelI")) return of_type("invert_kernel", [&]<typename T>(T) { return inversion<T>(x); });
+  if (is("symmetrize_kernelI"))
+    return of_type("symmetrize_kernel", [&]<typename T>(T) { return symmetrization<T>(x); });
   if (is("magnitude_kernelI")) return of_type("magnitude_kernel", [&]<typename T>(T) { return magnitudes<T>(x); });
   if (is("magnitudes_of_triangle_kernelI"))
     return of_type("magnitudes_of_triangle_kernel", [&]<typename T>(T) { return magnitudes_of_triangle<T>(x); });
