@@ -199,12 +199,13 @@ double kernel_seconds(char type, int device, int n) {
   return with_type(type, [&](auto zero) { return kernel_seconds<decltype(zero)>(device, n); });
 }
 
-std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes, bool beside_products) {
+std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes, std::size_t apart,
+                                   bool beside_products) {
   const KeepCurrentDevice keep;
-  constexpr std::size_t pitch = std::size_t{1} << 17, columns = 128, copies = 16;
-  const auto host = allocate_host(pitch * columns);
-  std::memset(host.get(), 1, pitch * columns);
-  const auto target = allocate(device, pitch * columns);
+  constexpr std::size_t columns = 128, copies = 16;
+  const auto host = allocate_host(apart * columns);
+  std::memset(host.get(), 1, apart * columns);
+  const auto target = allocate(device, apart * columns);
   const auto stream = create_stream(device);
   const auto begin = create_event(), end = create_event();
   Product<double> product(device, 2048);
@@ -216,7 +217,7 @@ std::vector<double> column_seconds(int device, const std::vector<std::size_t>& b
   for (const auto size : bytes) {
     const auto copy = [&] {
       require(
-          cudaMemcpy2DAsync(target.get(), size, host.get(), pitch, size, columns, cudaMemcpyHostToDevice, stream.get()),
+          cudaMemcpy2DAsync(target.get(), size, host.get(), apart, size, columns, cudaMemcpyHostToDevice, stream.get()),
           "a measured copy");
     };
     copy();

@@ -36,7 +36,7 @@ double memory_rate(int /*device*/, std::size_t /*bytes*/) {
   throw RuntimeError("cannot measure a GPU: this Tessera was built without CUDA");
 }
 
-std::vector<double> column_seconds(int /*device*/, const std::vector<std::size_t>& /*bytes*/,
+std::vector<double> column_seconds(int /*device*/, const std::vector<std::size_t>& /*bytes*/, std::size_t /*apart*/,
                                    bool /*beside_products*/) {
   throw RuntimeError("cannot measure a GPU: this Tessera was built without CUDA");
 }

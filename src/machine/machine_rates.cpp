@@ -83,8 +83,8 @@ CostCurve measure_gpu(char type, int device, double (*kernel_seconds)(char type,
   return CostCurve(std::move(points));
 }
 
-CostCurve measure_columns(int device, const std::vector<std::size_t>& bytes, bool beside_products) {
-  const auto seconds = gpu::column_seconds(device, bytes, beside_products);
+CostCurve measure_columns(int device, const std::vector<std::size_t>& bytes, std::size_t apart, bool beside_products) {
+  const auto seconds = gpu::column_seconds(device, bytes, apart, beside_products);
   std::vector<CostCurve::Point> points;
   for (std::size_t i = 0; i < bytes.size(); i++) points.push_back({static_cast<double>(bytes[i]), seconds[i]});
   return CostCurve(std::move(points));
@@ -161,8 +161,8 @@ struct Measured {
   std::map<char, CostCurve> curves;                             ///< times of products, by type
   std::map<char, std::map<std::string, CostCurve>> operations;  ///< times on the first CUDA GPU, by type
   CostCurve memory;                                             ///< memory bandwidth of a CUDA GPU
-  CostCurve column, idle_column;  ///< for CUDA; OpenCL devices are assumed to copy columns at the link's rate
-  double link = 0;                ///< host to GPU [bytes/s]; 0: not measured, usually because StarPU knows the rate
+  MachineRates::Columns columns, close_columns;  ///< for CUDA; OpenCL devices are assumed to copy at the link's rate
+  double link = 0;  ///< host to GPU [bytes/s]; 0: not measured, usually because StarPU knows the rate
 };
 
 /// The measurements of the first GPU of its kind, which may be a different GPU in a later session.
@@ -175,11 +175,18 @@ void measure_cuda(const Machine& machine) {
   auto& known = measured(machine, false);
   if (!known.curves.empty()) return;
   const FirstGpu gpu(machine, false);
-  known.column = gpu.curve("column", [](int device) {
-    return measure_columns(device, {4096, 16384, 32768, 65536}, true);
+  constexpr std::size_t far = gpu::most_apart, close = MachineRates::close;
+  known.columns.computing = gpu.curve("column", [](int device) {
+    return measure_columns(device, {4096, 16384, 32768, 65536}, far, true);
   });
-  known.idle_column = gpu.curve("column of an idle GPU", [](int device) {
-    return measure_columns(device, {256, 1024, 4096, 8192, 16384, 32768, 65536}, false);
+  known.columns.idle = gpu.curve("column of an idle GPU", [](int device) {
+    return measure_columns(device, {256, 1024, 4096, 8192, 16384, 32768, 65536}, far, false);
+  });
+  known.close_columns.computing = gpu.curve("close column", [](int device) {
+    return measure_columns(device, {1024, 2048, 4096, 8192}, close, true);
+  });
+  known.close_columns.idle = gpu.curve("close column of an idle GPU", [](int device) {
+    return measure_columns(device, {256, 1024, 4096, 8192}, close, false);
   });
   known.memory = gpu.curve("memory", measure_memory);
   std::map<char, CostCurve> curves;  // published at once: one of them may fail for lack of memory
@@ -220,9 +227,9 @@ void publish(const Machine& machine, char type, double link) {
   rates.opencl = machine.has_opencl() ? measured(machine, true).curves[type] : CostCurve();
   rates.gpu = machine.has_cuda() ? measured(machine, false).curves[type] : rates.opencl;
   rates.others = mean_rate(rates, machine.cuda_gpus, machine.gpu_count() - machine.cuda_gpus);
-  rates.column = machine.has_cuda() ? measured(machine, false).column : CostCurve();
+  rates.columns = machine.has_cuda() ? measured(machine, false).columns : MachineRates::Columns();
+  rates.close_columns = machine.has_cuda() ? measured(machine, false).close_columns : MachineRates::Columns();
   rates.operations.clear();
-  rates.idle_column = machine.has_cuda() ? measured(machine, false).idle_column : CostCurve();
   rates.memory = machine.has_cuda() ? measured(machine, false).memory.best_rate() : 0;
   rates.link = link;
   rates.published = &rates;
@@ -246,7 +253,7 @@ void measure_gpu_rates(const Machine& machine) {
     measure_cuda(machine);
     // Uses the better of two measurements, because a disturbance could make the link look slow, and panels therefore
     // attractive.
-    link = std::max(link, measured(machine, false).column.best_rate());
+    link = std::max(link, measured(machine, false).columns.computing.best_rate());
   }
   for (const char type : types) publish(machine, type, link);
   published_for = gpus;

@@ -25,9 +25,13 @@ struct MachineRates {
   double others = 1;  ///< the mean rate of all GPUs, relative to `gpu`; 0: unknown, because they differ
   double link = 0;    ///< host to one GPU [bytes/s]
   double memory = 0;  ///< bandwidth of the memory of a CUDA GPU [bytes/s]; 0: unknown
-  /// Seconds to copy one column of a tile between host and GPU while the GPU computes; empty: as fast as `link`.
-  CostCurve column;
-  CostCurve idle_column;  ///< seconds per column while the GPU is idle
+  /// Seconds to copy one column of a tile between host and GPU; empty: as fast as `link`.
+  struct Columns {
+    CostCurve idle, computing;  ///< what the GPU does meanwhile
+  };
+  Columns columns;        ///< of a tile in a large matrix
+  Columns close_columns;  ///< if the columns of the matrix begin at most `close` bytes apart
+  static constexpr double close = 1 << 13;
 };
 
 /// Measures the first GPU of each kind for all types, unless the rates are known from an earlier session of this

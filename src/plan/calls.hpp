@@ -233,7 +233,8 @@ struct Triangular {
     if (plan.gpus == 0 || !copies) return compute;
     const double busy = std::min(1.0, compute * used * device.in_rate / bytes());
     const auto seconds = [&](double elements, double height) {
-      return device.copy_seconds(elements, height, model.element_size, busy) * model.crowding(plan.gpus);
+      return device.copy_seconds(elements, height, std::max(n, wide), model.element_size, busy) *
+             model.crowding(plan.gpus);
     };
     const double of_a = plan.panels.exist() ? n / 2 : tile, of_b = plan.panels.exist()  ? n
                                                                    : side == Side::Left ? tile

@@ -33,6 +33,7 @@ Outline::Outline(Graph& graph, const tile::Edges& rows, const tile::Edges& colum
       const bool one_piece = one_row && !diagonal;  // the tile holds all rows, so it is contiguous
       graph.add({.bytes = bytes,
                  .column = one_piece ? bytes : column,
+                 .apart = element_size * static_cast<double>(m()),
                  .narrow = static_cast<double>(std::min(tile_m(i), tile_n(j))),
                  .calls = diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1,
                  .calls_home = diagonal ? 3 : 0,  // a kernel that changes nothing else, and an event

@@ -56,10 +56,11 @@ double Gpu::factorization_seconds(std::string_view operation, const TaskWork& wo
   return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest runs alone
 }
 
-double Gpu::copy_seconds(double elements, double height, double element_size, double busy) const {
+double Gpu::copy_seconds(double elements, double height, double rows, double element_size, double busy) const {
+  const auto& times = column_times(true, element_size * rows);
   const double column = element_size * height, at_best = column / in_rate,
-               idle = std::max(at_best, in.idle.empty() ? 0 : in.idle.seconds(column)),
-               computing = std::max(idle, in.computing.empty() ? 0 : in.computing.seconds(column));
+               idle = std::max(at_best, times.idle.empty() ? 0 : times.idle.seconds(column)),
+               computing = std::max(idle, times.computing.empty() ? 0 : times.computing.seconds(column));
   return elements / height * (idle + busy * (computing - idle));
 }
 

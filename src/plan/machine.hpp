@@ -13,6 +13,7 @@
 
 #include "codelets/codelet.hpp"
 #include "machine/cost_curve.hpp"
+#include "machine/machine_rates.hpp"
 #include "tile/extents.hpp"
 #include "tuning.hpp"
 
@@ -67,13 +68,19 @@ struct Gpu {
   double latency = 0;                ///< of a copy [s]
   bool half_duplex = false;          ///< whether copies in both directions share the link
   ColumnTimes in, out;
+  ColumnTimes close;        ///< both ways, if the columns of the matrix are close together, see detail::MachineRates
   bool alike_first = true;  ///< whether it is of the same kind as GPU 0
   /// Whether a panel step is timed as its triangle plus its products. For described GPUs it is timed as a product.
   bool steps_have_parts = false;
 
+  /// @param apart  distance between the starts of two columns of the matrix [bytes]
+  const ColumnTimes& column_times(bool into_gpu, double apart) const {
+    return apart <= detail::MachineRates::close && !close.idle.empty() ? close : into_gpu ? in : out;
+  }
   /// Rough seconds to copy elements from the host in columns of a given height.
+  /// @param rows  of the matrix
   /// @param busy  fraction of the time in which the GPU computes
-  double copy_seconds(double elements, double height, double element_size, double busy) const;
+  double copy_seconds(double elements, double height, double rows, double element_size, double busy) const;
   /// Seconds of a task.
   /// @param element_size  bytes
   double task_seconds(std::string_view operation, const TaskWork& work, double element_size) const;

@@ -93,7 +93,8 @@ Gpu measured_gpu(const detail::Machine& machine, const detail::MachineRates& rat
   gpu.panels = panels_of(rates), gpu.products_beside = unmeasured.products_beside;
   gpu.steps_have_parts = true;
   gpu.memory_rate = rates.memory;
-  gpu.in = gpu.out = {rates.idle_column, rates.column};
+  gpu.in = gpu.out = {rates.columns.idle, rates.columns.computing};
+  gpu.close = {rates.close_columns.idle, rates.close_columns.computing};
   return gpu;
 }
 

@@ -14,7 +14,7 @@ double Rehearsal::copy_seconds(int tile, int gpu, bool in, double start) const {
   const auto& sizes = graph_.tiles[index(tile)];
   const double at_best = sizes.bytes / (in ? device.in_rate : device.out_rate);
   if (graph_.operands == detail::in_pageable_memory) return at_best;  // staging buffers have no gaps between columns
-  const auto& [idle_curve, computing_curve] = in ? device.in : device.out;
+  const auto& [idle_curve, computing_curve] = device.column_times(in, sizes.apart);
   const double columns = sizes.bytes / sizes.column;
   const double idle = idle_curve.empty() ? at_best : std::max(at_best, columns * idle_curve.seconds(sizes.column));
   if (computing_curve.empty()) return idle;

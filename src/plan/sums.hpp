@@ -137,7 +137,8 @@ struct Sums {
                      op_b == Op::NoTrans ? of(depth) * of(plan.panels.terms) : of(columns) * of(plan.panels.columns);
     const double busy = std::min(1.0, compute * used * device.in_rate / bytes());
     const auto seconds = [&](double elements, double height) {
-      return device.copy_seconds(elements, height, model.element_size, busy) * model.crowding(plan.gpus);
+      return device.copy_seconds(elements, height, of(std::max({m, n, k})), model.element_size, busy) *
+             model.crowding(plan.gpus);
     };
     const auto passes = passes_of(model, plan);
     const bool from_host = plan.gpus > 1 && (model.peer(0, 1).rate == 0 || model.peer(0, 1).bus);

@@ -38,7 +38,8 @@ class InventedRates {
   ~InventedRates() { rates_ = before_; }
   /// Makes copies of long columns faster than those of short ones, so that panels are candidates.
   void prefer_long_columns() {
-    rates_.column = rates_.idle_column = detail::CostCurve({{1 << 10, 1e-7}, {1 << 14, 4e-7}, {1 << 16, 1.2e-6}});
+    const detail::CostCurve columns({{1 << 10, 1e-7}, {1 << 14, 4e-7}, {1 << 16, 1.2e-6}});
+    rates_.columns = {columns, columns};
   }
   InventedRates(const InventedRates&) = delete;
   InventedRates& operator=(const InventedRates&) = delete;

@@ -36,7 +36,7 @@ MachineRates describe(const Machine& machine, char type) {
   double all = 0;
   for (const int gpu : machine.gpus) all += described_machine().kind_of(gpu).best_rate(type);
   rates.others = all / machine.gpu_count() / kind.best_rate(type);
-  if (kind.in) rates.column = kind.in->computing;
+  if (kind.in) rates.columns.computing = kind.in->computing;
   rates.link = described_machine().gpus[static_cast<std::size_t>(first)].in;
   return rates;
 }
