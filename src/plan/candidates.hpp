@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "calls.hpp"
-#include "machine.hpp"
+#include "machine_model.hpp"
 #include "sums.hpp"
 
 /// The plans that are compared for a call.

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "machine.hpp"
+#include "machine_model.hpp"
 
 namespace tessera::simulation {
 struct Machine;

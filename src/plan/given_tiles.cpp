@@ -7,7 +7,7 @@
 #include <tessera/error.hpp>
 
 #include "common/variables.hpp"
-#include "machine.hpp"
+#include "machine_model.hpp"
 #include "plans.hpp"
 #include "tile/default_tile.hpp"
 #include "tuning.hpp"

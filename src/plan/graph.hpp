@@ -13,8 +13,8 @@
 
 #include <tessera/types.hpp>
 
-#include "machine.hpp"
 #include "machine/machine.hpp"
+#include "machine_model.hpp"
 #include "tile/extents.hpp"
 #include "tile/stored.hpp"
 #include "tile/tile.hpp"

@@ -12,11 +12,11 @@
 #include <utility>
 
 #include "common/of_type.hpp"
-#include "machine.hpp"
 #include "machine/copying_threads.hpp"
 #include "machine/link_rates.hpp"
 #include "machine/machine.hpp"
 #include "machine/machine_rates.hpp"
+#include "machine_model.hpp"
 
 namespace tessera::plan {
 

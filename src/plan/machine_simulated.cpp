@@ -3,10 +3,10 @@
 #include <map>
 
 #include "common/of_type.hpp"
-#include "machine.hpp"
 #include "machine/machine.hpp"
 #include "machine/machine_rates.hpp"
-#include "machine/simulation/machine.hpp"
+#include "machine/simulation/machine_description.hpp"
+#include "machine_model.hpp"
 #include "plan/described.hpp"
 
 namespace tessera::plan {

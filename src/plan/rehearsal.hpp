@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "graph.hpp"
-#include "machine.hpp"
+#include "machine_model.hpp"
 
 namespace tessera::plan {
 

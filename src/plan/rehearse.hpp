@@ -7,7 +7,7 @@
 
 #include "common/of_type.hpp"
 #include "graph.hpp"
-#include "machine.hpp"
+#include "machine_model.hpp"
 #include "tile/tile.hpp"
 
 namespace tessera::plan {

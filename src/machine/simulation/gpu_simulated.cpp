@@ -2,8 +2,8 @@
 #include "machine/gpu.hpp"
 
 #include "common/of_type.hpp"
-#include "machine.hpp"
 #include "machine/panels_on_cores.hpp"
+#include "machine_description.hpp"
 
 /// The GPUs of a described machine.
 namespace tessera::gpu {

@@ -10,7 +10,7 @@
 
 #include <tessera/error.hpp>
 
-#include "machine.hpp"
+#include "machine_description.hpp"
 
 namespace tessera::simulation {
 

@@ -4,7 +4,7 @@
 #include <starpu.h>
 
 #include "machine/machine.hpp"
-#include "machine/simulation/machine.hpp"
+#include "machine/simulation/machine_description.hpp"
 
 /// The rates of a described machine. They involve no clock, so simulations are repeatable.
 namespace tessera::detail {

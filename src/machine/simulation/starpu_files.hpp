@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "machine.hpp"
+#include "machine_description.hpp"
 
 namespace tessera::simulation {
 

@@ -16,7 +16,7 @@
 #include <string>
 #include <tuple>
 
-#include "machine/simulation/machine.hpp"
+#include "machine/simulation/machine_description.hpp"
 #include "machine/simulation/starpu_files.hpp"
 #include "memory/tile_interface_simulated.hpp"
 

@@ -15,7 +15,7 @@
 #include <tessera/error.hpp>
 
 #include "common/temporary_folder.hpp"
-#include "machine/simulation/machine.hpp"
+#include "machine/simulation/machine_description.hpp"
 #include "machine/simulation/starpu_files.hpp"
 #include "shared/child_process.hpp"
 #include "shared/command_line.hpp"

@@ -18,7 +18,7 @@
 #include "common/of_type.hpp"
 #include "common/whole_file.hpp"
 #include "machine/free_memory.hpp"
-#include "machine/simulation/machine.hpp"
+#include "machine/simulation/machine_description.hpp"
 #include "shared/runtime_options.hpp"
 #include "simulate/task_watch.hpp"
 #include "sinks/dump.hpp"

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "machine/simulation/machine.hpp"
+#include "machine/simulation/machine_description.hpp"
 #include "simulate/outcome.hpp"
 
 /// Observation of StarPU in a simulating process.

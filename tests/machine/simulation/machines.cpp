@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "machine/simulation/machine.hpp"
+#include "machine/simulation/machine_description.hpp"
 #include "machine/simulation/starpu_files.hpp"
 #include "support/error_of.hpp"
 #include "support/files.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "machine.hpp"
+#include "machine_model.hpp"
 
 #include <algorithm>
 #include <iterator>

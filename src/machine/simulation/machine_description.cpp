@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "machine.hpp"
+#include "machine_description.hpp"
 
 #include <algorithm>
 
