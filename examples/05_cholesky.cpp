@@ -6,7 +6,6 @@
 //
 //   05_cholesky [n [tile]]
 #include <starpu.h>
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdint>

@@ -2,7 +2,6 @@
 // The reference for 15_training.cpp: the same network in plain cuBLAS, on one GPU that holds all data.
 #include <cublas_v2.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <memory>

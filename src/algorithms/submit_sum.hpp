@@ -4,7 +4,6 @@
 #include <tessera/matrix.hpp>
 
 #include "algorithms/plan.hpp"
-#include "common/of_type.hpp"
 #include "run.hpp"
 #include "sum.hpp"
 #include "tile/views.hpp"

@@ -8,8 +8,6 @@
 #include <limits>
 #include <thread>
 
-#include "common/environment.hpp"
-
 namespace tessera::dropin {
 
 namespace {

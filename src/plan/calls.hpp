@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <compare>
-#include <string>
 #include <vector>
 
 #include "algorithms/cholesky.hpp"

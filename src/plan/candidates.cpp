@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "choose.hpp"
 #include "machine/panels_on_cores.hpp"

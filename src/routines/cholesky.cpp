@@ -2,7 +2,6 @@
 // potrf, potrs and posv: the Cholesky factorization, and solves with it.
 #include <memory>
 
-#include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
 #include "algorithms/cholesky.hpp"

@@ -13,7 +13,6 @@
 #include <span>
 #include <type_traits>
 
-#include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 #include <tessera/types.hpp>
 

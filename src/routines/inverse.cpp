@@ -3,7 +3,6 @@
 // matrix from its Cholesky factor.
 #include <memory>
 
-#include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
 #include "algorithms/inverse.hpp"

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <memory>
 
-#include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
 #include "algorithms/lu_inverse.hpp"

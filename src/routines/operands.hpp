@@ -21,7 +21,6 @@
 #include "runtime/session.hpp"
 #include "sinks/dump.hpp"
 #include "tile/edges.hpp"
-#include "tile/home.hpp"
 #include "tile/kept.hpp"
 #include "tile/region.hpp"
 #include "tile/tile_grid.hpp"

@@ -10,7 +10,6 @@
 #include "algorithms/plan.hpp"
 #include "algorithms/qr.hpp"
 #include "algorithms/reflector_tiles.hpp"
-#include "blas/shapes.hpp"
 #include "lapack_on_pointers.hpp"
 #include "lu_panels.hpp"
 #include "operands.hpp"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <tessera/matrix.hpp>
 
 #include "algorithms/plan.hpp"
 #include "blas/call.hpp"
