@@ -3,6 +3,7 @@
 #include <complex>
 #include <cstdio>
 #include <string>
+#include <tuple>
 
 #include <tessera/blas3.hpp>
 #include <tessera/distributed.hpp>
@@ -75,11 +76,12 @@ void prepare(const std::shared_ptr<Processes>& processes, const DistributedMatri
 template <typename Argument>
 void prepare(const std::shared_ptr<Processes>& /*processes*/, const Argument& /*argument*/) {}
 
-/// @param last  the output
+/// @param arguments  the last one is the output
 template <Scalar T, typename... Arguments>
-void agree(const char* routine, const DistributedMatrix<T>& output, const Arguments&... arguments) {
+void agree(const char* routine, const Arguments&... arguments) {
   CallText text(type_letter<T>, routine);
   (text.add(arguments), ...);
+  const DistributedMatrix<T>& output = std::get<sizeof...(arguments) - 1>(std::tie(arguments...));
   const auto& processes = MatrixAccess::grid(output.tiles()).share().processes;
   dynamic_cast<Network&>(*processes).agree(text.finished());
   (prepare(processes, arguments), ...);
@@ -93,12 +95,6 @@ const Matrix<T>& tiles_of(const DistributedMatrix<T>& A) {
 template <typename Argument>
 const Argument& tiles_of(const Argument& argument) {
   return argument;
-}
-
-template <typename First, typename... Rest>
-const auto& last_of(const First& first, const Rest&... rest) {
-  if constexpr (sizeof...(rest) == 0) return first;
-  else return last_of(rest...);
 }
 
 /// Whether each column of A is in one process, in tiles that one task can access.
@@ -176,7 +172,7 @@ void solve_elsewhere(Op op, const DistributedMatrix<T>& A, const Pivots& pivots,
   template <CONCEPT_##types T>                                                              \
   void name(SHAPE_##shape(MATRICES, DistributedMatrix, T, blas::Alpha<T>, blas::Beta<T>)) { \
     const auto call = [](const auto&... arguments) {                                        \
-      detail::agree(#name, detail::last_of(arguments...), arguments...);                    \
+      detail::agree<T>(#name, arguments...);                                                \
       tessera::name<T>(detail::tiles_of(arguments)...);                                     \
     };                                                                                      \
     call(SHAPE_##shape(NAME));                                                              \
@@ -189,33 +185,33 @@ void solve_elsewhere(Op op, const DistributedMatrix<T>& A, const Pivots& pivots,
 
 template <Scalar T>
 Info potrf(Uplo uplo, const DistributedMatrix<T>& A) {
-  detail::agree("potrf", A, uplo, A);
+  detail::agree<T>("potrf", uplo, A);
   return potrf(uplo, A.tiles());
 }
 template <Scalar T>
 void potrs(Uplo uplo, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
-  detail::agree("potrs", B, uplo, A, B);
+  detail::agree<T>("potrs", uplo, A, B);
   potrs(uplo, A.tiles(), B.tiles());
 }
 template <Scalar T>
 Info getrf_nopiv(const DistributedMatrix<T>& A) {
-  detail::agree("getrf_nopiv", A, A);
+  detail::agree<T>("getrf_nopiv", A);
   return getrf_nopiv(A.tiles());
 }
 template <Scalar T>
 void getrs_nopiv(Op op, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
-  detail::agree("getrs_nopiv", B, op, A, B);
+  detail::agree<T>("getrs_nopiv", op, A, B);
   getrs_nopiv(op, A.tiles(), B.tiles());
 }
 
 template <Scalar T>
 Pivoted getrf(const DistributedMatrix<T>& A) {
-  detail::agree("getrf", A, A);
+  detail::agree<T>("getrf", A);
   return detail::factorize_distributed(A);
 }
 template <Scalar T>
 void getrs(Op op, const DistributedMatrix<T>& A, const Pivots& pivots, const DistributedMatrix<T>& B) {
-  detail::agree("getrs", B, op, A, B);
+  detail::agree<T>("getrs", op, A, B);
   const auto& of_a = detail::PivotsAccess::tiles(pivots);
   if (detail::solves_in_place(A, of_a.panel(), B)) return getrs(op, A.tiles(), pivots, B.tiles());
   arguments::require_legal("getrs", arguments::illegal_op(1, "op", op));
@@ -226,7 +222,7 @@ void getrs(Op op, const DistributedMatrix<T>& A, const Pivots& pivots, const Dis
 }
 template <Scalar T>
 Pivoted gesv(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
-  detail::agree("gesv", B, A, B);
+  detail::agree<T>("gesv", A, B);
   if (detail::solves_in_place(A, A.nb(), B)) return gesv(A.tiles(), B.tiles());
   detail::require_solvable_elsewhere("gesv", 1, Op::NoTrans, A, 2, B);
   auto result = detail::factorize_distributed(A);
