@@ -18,8 +18,8 @@ class TriangleOwners {
  public:
   /// @param order  order of the triangle, at least 1
   /// @param width  columns per panel; the last panel may have fewer
-  TriangleOwners(Uplo uplo, Index order, Index width, Index gpus) : loads_(static_cast<std::size_t>(gpus)) {
-    std::vector<double> elements;
+  TriangleOwners(Uplo uplo, Index order, Index width, Index gpus) {
+    std::vector<double> loads(static_cast<std::size_t>(gpus)), elements;
     for (Index first = 0; first < order; first += width) {
       const Index columns = std::min(width, order - first);
       const double longest = static_cast<double>(uplo == Uplo::Lower ? order - first : first + columns);
@@ -30,19 +30,15 @@ class TriangleOwners {
     std::ranges::stable_sort(panels, std::ranges::greater{}, [&](std::size_t panel) { return elements[panel]; });
     owners_.resize(panels.size());
     for (const std::size_t panel : panels) {
-      const auto least = std::ranges::min_element(loads_);
+      const auto least = std::ranges::min_element(loads);
       *least += elements[panel];
-      owners_[panel] = static_cast<int>(least - loads_.begin());
+      owners_[panel] = static_cast<int>(least - loads.begin());
     }
   }
 
   int of(Index panel) const { return owners_[static_cast<std::size_t>(panel)]; }
 
-  /// The number of elements loaded by the GPU that loads the most.
-  double largest_share() const { return std::ranges::max(loads_); }
-
  private:
-  std::vector<double> loads_;
   std::vector<int> owners_;
 };
 
