@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Builds the model of a machine from its description in a file.
 #include <map>
+#include <vector>
 
 #include "common/of_type.hpp"
 #include "machine/machine.hpp"
 #include "machine/machine_rates.hpp"
 #include "machine/simulation/machine_description.hpp"
 #include "machine_model.hpp"
-#include "plan/described.hpp"
 
 namespace tessera::plan {
 
@@ -44,8 +44,7 @@ Gpu describe(const simulation::Machine& machine, int number, char type) {
   return model;
 }
 
-}  // namespace
-
+/// The model of the GPUs of a described machine.
 Machine describe(const simulation::Machine& machine, const std::vector<int>& gpus, char type, double element_size,
                  double flops_per_multiply_add) {
   Machine model;
@@ -71,6 +70,8 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
   }
   return model;
 }
+
+}  // namespace
 
 const Machine& model_of(const detail::Machine& machine, char type) {
   static std::map<char, Machine> models;  // a simulated process has one session

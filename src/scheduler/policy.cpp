@@ -9,7 +9,6 @@
 #include <thread>
 #include <utility>
 
-#include "clock.hpp"
 #include "ideas/accounting.hpp"
 #include "ideas/membership.hpp"
 #include "ideas/memory_limits.hpp"
@@ -19,6 +18,9 @@
 namespace tessera::scheduler {
 
 namespace {
+
+/// The current time of StarPU's clock [s], which is simulated time in a simulation.
+double now() { return 1e-6 * starpu_timing_now(); }
 
 /// Whether StarPU's workers ask for tasks again and again until they get one. In other builds of StarPU, and in
 /// simulated time, a worker that got none may sleep and must be woken.
