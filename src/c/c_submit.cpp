@@ -40,10 +40,10 @@ tessera_status submit(const char* function, Routine routine, Arguments... argume
 #define GIVE_OUTPUT(name, ld, Alpha, Beta) \
   Operand { #name, name }
 
-#define ROUTINE(name, types, shape, alpha, beta)                                                               \
-  tessera_status tessera_##name##_submit(SHAPE_##shape(DECLARE)) {                                             \
-    return submit<Types::types>(                                                                               \
-        "tessera_" #name "_submit", [](auto... x) { tessera::name(x...); }, SHAPE_##shape(GIVE, alpha, beta)); \
+#define ROUTINE(name, types, shape, alpha, beta)                                                                      \
+  tessera_status tessera_##name##_submit(SHAPE_##shape(DECLARE)) {                                                    \
+    return submit<Types::types>(                                                                                      \
+        "tessera_" #name "_submit", [](const auto&... x) { tessera::name(x...); }, SHAPE_##shape(GIVE, alpha, beta)); \
   }
 
 extern "C" {
@@ -51,6 +51,6 @@ extern "C" {
 
 tessera_status tessera_copy_submit(const tessera_matrix* A, const tessera_matrix* B) {
   return submit<Types::SDCZ>(
-      "tessera_copy_submit", [](auto... x) { tessera::copy(x...); }, Operand{"A", A}, Operand{"B", B});
+      "tessera_copy_submit", [](const auto&... x) { tessera::copy(x...); }, Operand{"A", A}, Operand{"B", B});
 }
 }

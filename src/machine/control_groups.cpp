@@ -42,7 +42,7 @@ bool contains(const std::string& list, const std::string& word) {
 /// The path of `group` relative to `mounted`. Returns "" if the group is not inside `mounted`; its parents are then
 /// unknown.
 fs::path below(const std::string& mounted, const std::string& group) {
-  const auto path = fs::path(group).lexically_relative(mounted);
+  auto path = fs::path(group).lexically_relative(mounted);
   if (path.empty() || path == "." || *path.begin() == "..") return {};
   return path;
 }

@@ -21,7 +21,7 @@ namespace {
 
 /// Prefetches a tile, at idle priority, to the memory node of the worker that ran the current task.
 void fetch_when_idle(starpu_data_handle_t handle) {
-  const auto node = starpu_worker_get_memory_node(static_cast<unsigned>(starpu_worker_get_id_check()));
+  const auto node = starpu_worker_get_memory_node(starpu_worker_get_id_check());
   starpu_data_idle_prefetch_on_node(handle, node, 1);
 }
 

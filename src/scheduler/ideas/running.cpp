@@ -45,7 +45,7 @@ int wake_for(State& state, const Task& task) {
 
 void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles, int priority) {
   auto* const output = output_of(tiles);
-  state.is_in_order = state.order.size() == 0 || (state.is_in_order && priority <= state.last_priority);
+  state.is_in_order = state.order.empty() || (state.is_in_order && priority <= state.last_priority);
   state.last_priority = priority;
   state.order[task] = ++state.submitted;
   note_uses(state, tiles);
