@@ -11,6 +11,7 @@
 #include <tessera/types.hpp>
 
 #include "common/float_mode.hpp"
+#include "common/not_copyable.hpp"
 #include "common/number.hpp"
 #include "common/triangle.hpp"
 
@@ -192,12 +193,9 @@ struct DiagonalBlocksArgs {
 starpu_codelet& diagonal_blocks(char type);
 
 /// A result that the tasks of a factorization compute in addition to the factors. The task `outcome` delivers it.
-class OutcomeValue {
+class OutcomeValue : NotCopyable {
  public:
-  OutcomeValue() = default;
   virtual ~OutcomeValue() = default;
-  OutcomeValue(const OutcomeValue&) = delete;
-  OutcomeValue& operator=(const OutcomeValue&) = delete;
   virtual std::int64_t bits() const noexcept = 0;
 };
 

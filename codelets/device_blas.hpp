@@ -10,6 +10,7 @@
 #include <tessera/types.hpp>
 
 #include "blas/shapes.hpp"
+#include "common/not_copyable.hpp"
 #include "common/of_type.hpp"
 
 /// Overloads of cuBLAS's functions for the four types, column-major, with scalars in host memory. No other file calls
@@ -89,14 +90,12 @@ cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag dia
 /// While this object exists, reductions on the handle write their results to device or pinned memory in stream order,
 /// instead of waiting for the stream. Use it only for reductions: other operations would look for their scalars in
 /// device memory.
-class ResultsInMemory {
+class ResultsInMemory : NotCopyable {
  public:
   explicit ResultsInMemory(cublasHandle_t handle) : handle_(handle) {
     cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_DEVICE);
   }
   ~ResultsInMemory() { cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_HOST); }
-  ResultsInMemory(const ResultsInMemory&) = delete;
-  ResultsInMemory& operator=(const ResultsInMemory&) = delete;
 
  private:
   cublasHandle_t handle_;

@@ -9,6 +9,8 @@
 
 #include <tessera/types.hpp>
 
+#include "common/not_copyable.hpp"
+
 /// For each CUDA worker, a cuBLAS handle on its stream, device memory and pinned host memory. StarPU's own handles are
 /// not used, because they belong to the program that started StarPU, and dangle after its shutdown.
 namespace tessera::device {
@@ -47,12 +49,10 @@ Lane& local_lane();
 void leave_core_of_worker();
 
 /// Redirects the operations of the calling worker to another lane.
-class UseLane {
+class UseLane : NotCopyable {
  public:
   explicit UseLane(Lane& lane);
   ~UseLane();
-  UseLane(const UseLane&) = delete;
-  UseLane& operator=(const UseLane&) = delete;
 
  private:
   Lane* before_;

@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include "common/not_copyable.hpp"
 #include "device_handles.hpp"
 
 /// Two lanes (streams with their own cuBLAS handles and memory, see `Lane`) of a CUDA worker, for concurrent work: one
@@ -14,11 +15,8 @@
 namespace tessera::device {
 
 /// The two lanes of a worker. Between `fork` and `join`, work on them counts as work on the worker's stream.
-class Lanes {
+class Lanes : NotCopyable {
  public:
-  Lanes() = default;
-  Lanes(const Lanes&) = delete;
-  Lanes& operator=(const Lanes&) = delete;
   ~Lanes();
 
   /// Creates the lanes.

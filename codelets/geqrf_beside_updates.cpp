@@ -6,6 +6,7 @@
 #include "kernel.hpp"
 
 #ifdef TESSERA_WITH_CUDA
+#include "common/not_copyable.hpp"
 #include "device_lanes.hpp"
 #endif
 
@@ -19,12 +20,10 @@ struct GeqrfBesideUpdates {
 
 #ifdef TESSERA_WITH_CUDA
   /// While this object exists, cuSOLVER computes on the lane in use.
-  class SolverOnLane {
+  class SolverOnLane : NotCopyable {
    public:
     SolverOnLane() : handle_(device::local_solver().handle) { use(device::local_stream()); }
     ~SolverOnLane() { use(starpu_cuda_get_local_stream()); }
-    SolverOnLane(const SolverOnLane&) = delete;
-    SolverOnLane& operator=(const SolverOnLane&) = delete;
 
    private:
     void use(cudaStream_t stream) const {

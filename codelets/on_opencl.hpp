@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/failure.hpp"
+#include "common/not_copyable.hpp"
 #include "kernel_tile.hpp"
 #include "opencl_workers.hpp"
 #include "row_moves.hpp"
@@ -28,7 +29,7 @@ inline void check_opencl(const char* operation, cl_int status) {
 
 /// The tiles of a task on an OpenCL device. Kernels calculate with addresses of elements, but OpenCL has buffers and
 /// offsets. Each tile therefore gets a range of numbers that serve as addresses; `place` translates them.
-class OpenClTiles {
+class OpenClTiles : NotCopyable {
  public:
   OpenClTiles(void* const buffers[], int count) : interfaces_(static_cast<std::size_t>(count)) {
     for (std::size_t i = 0; i < interfaces_.size(); i++) {
@@ -37,8 +38,6 @@ class OpenClTiles {
       buffers_.push_back(&tile);
     }
   }
-  OpenClTiles(const OpenClTiles&) = delete;
-  OpenClTiles& operator=(const OpenClTiles&) = delete;
 
   /// The tiles in the form that kernels expect.
   void** buffers() { return buffers_.data(); }

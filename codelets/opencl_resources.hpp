@@ -10,6 +10,8 @@
 
 #include <tessera/error.hpp>
 
+#include "common/not_copyable.hpp"
+
 /// OpenCL objects that release themselves.
 namespace tessera::opencl {
 
@@ -59,7 +61,7 @@ inline Buffer new_buffer(cl_context context, std::size_t bytes) {
 
 /// Host memory that a device can copy from and to at the full rate of the link. It is a mapped OpenCL buffer, because
 /// drivers pin the memory of such buffers.
-class PinnedMemory {
+class PinnedMemory : NotCopyable {
  public:
   /// @param queue  a queue of the device, which must outlive this object
   PinnedMemory(cl_context context, cl_command_queue queue, std::size_t bytes) : queue_(queue) {
@@ -70,8 +72,6 @@ class PinnedMemory {
                                &status);
     require(status, "mapping pinned memory of OpenCL");
   }
-  PinnedMemory(const PinnedMemory&) = delete;
-  PinnedMemory& operator=(const PinnedMemory&) = delete;
   ~PinnedMemory() {
     clEnqueueUnmapMemObject(queue_, buffer_.get(), data_, 0, nullptr, nullptr);
     clFinish(queue_);

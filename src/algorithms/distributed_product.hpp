@@ -9,6 +9,7 @@
 #include <tessera/sched.h>
 #include <tessera/matrix.hpp>
 
+#include "common/not_copyable.hpp"
 #include "product_order.hpp"
 #include "products.hpp"
 #include "sinks/chunk_barrier.hpp"
@@ -145,7 +146,7 @@ inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const 
 
 /// Marks the tiles of a block of C as planned while its tasks are submitted. The policy then lets the block fill more
 /// of a GPU's memory than other incomplete results may.
-class PlannedBlock {
+class PlannedBlock : NotCopyable {
  public:
   PlannedBlock(const detail::Session& session, const tile::Stored& C, const std::vector<OwnedTile>& tiles) {
     if (session.machine().placement != Placement::Home)
@@ -155,8 +156,6 @@ class PlannedBlock {
     set_planned(1);
   }
   ~PlannedBlock() { set_planned(0); }
-  PlannedBlock(const PlannedBlock&) = delete;
-  PlannedBlock& operator=(const PlannedBlock&) = delete;
 
  private:
   void set_planned(int planned) const {

@@ -9,6 +9,7 @@
 #include <tessera/types.hpp>
 
 #include "arguments.hpp"
+#include "common/not_copyable.hpp"
 #include "shapes.hpp"
 
 /// A call of a level-3 routine on pointers, as a value: its meaning, its legality and its cost. The C++ routines, the
@@ -190,11 +191,9 @@ constexpr Side opposite(Side side) { return side == Side::Left ? Side::Right : S
 /// - symm, hemm, trmm, trsm: with A on the other side and in the other triangle. op(A) stays, because op(A)ᵀ is op(Aᵀ).
 ///   For a Hermitian A, Aᵀ is the conjugate of A, which is what the memory holds;
 /// - syrk, herk, syr2k, her2k: in the other triangle, with the other op, and for her2k with the conjugate of α.
-class ByColumns {
+class ByColumns : NotCopyable {
  public:
   ByColumns(const Call& call, Layout layout);
-  ByColumns(const ByColumns&) = delete;
-  ByColumns& operator=(const ByColumns&) = delete;
   const Call& call() const { return call_; }
 
  private:

@@ -9,6 +9,8 @@
 #include <xmmintrin.h>
 #endif
 
+#include "not_copyable.hpp"
+
 /// The floating-point mode of a thread: rounding, and the treatment of denormals. A new thread inherits the mode of the
 /// thread that creates it, and keeps it even if its creator changes mode. Workers must therefore be told.
 ///
@@ -65,7 +67,7 @@ inline std::string text(Bits mode) {
 }
 
 /// Sets the mode of the calling thread during the lifetime of this object.
-class Within {
+class Within : NotCopyable {
  public:
   explicit Within(Bits mode) : before_(current()), changed_(mode != before_) {
     if (changed_) set(mode);
@@ -73,8 +75,6 @@ class Within {
   ~Within() {
     if (changed_) set(before_);
   }
-  Within(const Within&) = delete;
-  Within& operator=(const Within&) = delete;
 
  private:
   Bits before_;

@@ -3,16 +3,16 @@
 
 #include <cerrno>
 
+#include "not_copyable.hpp"
+
 namespace tessera::detail {
 
 /// Restores errno at the end of a scope. Programs that check errno after a call do not expect the call to open files,
 /// as the start of the devices does.
-class KeptErrno {
+class KeptErrno : NotCopyable {
  public:
   KeptErrno() : before_(errno) {}
   ~KeptErrno() { errno = before_; }
-  KeptErrno(const KeptErrno&) = delete;
-  KeptErrno& operator=(const KeptErrno&) = delete;
 
  private:
   int before_;

@@ -3,6 +3,8 @@
 
 #include <csignal>
 
+#include "not_copyable.hpp"
+
 namespace tessera::detail {
 
 /// Blocks signals in the calling thread during the lifetime of this object. Use it around all code that starts threads,
@@ -11,7 +13,7 @@ namespace tessera::detail {
 ///
 /// Faults stay unblocked. They are delivered to the thread that causes them. If they were blocked, the kernel would end
 /// the process, even if the program has a handler that repairs the cause.
-class NoSignals {
+class NoSignals : NotCopyable {
  public:
   NoSignals() {
     sigset_t blocked;
@@ -20,8 +22,6 @@ class NoSignals {
     pthread_sigmask(SIG_BLOCK, &blocked, &before_);
   }
   ~NoSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  NoSignals(const NoSignals&) = delete;
-  NoSignals& operator=(const NoSignals&) = delete;
 
  private:
   sigset_t before_{};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include "not_copyable.hpp"
+
 /// Announces that host memory for a call's results is about to be overwritten, so a listener can save its contents.
 namespace tessera::detail::overwrites {
 
@@ -12,13 +14,11 @@ struct Listener {
 };
 
 /// Makes Tessera call a listener before all overwrites during the lifetime of this object.
-class Listening {
+class Listening : NotCopyable {
  public:
   /// @param listener  null: none
   explicit Listening(const Listener* listener);
   ~Listening();
-  Listening(const Listening&) = delete;
-  Listening& operator=(const Listening&) = delete;
 
  private:
   const Listener* listener_;

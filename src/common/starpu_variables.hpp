@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "not_copyable.hpp"
+
 namespace tessera::detail {
 
 /// Environment variables for StarPU, which reads some of its settings only from there.
@@ -21,13 +23,11 @@ class StarpuVariables {
   /// move the program's environment while other threads may be reading it. The environment with these variables is
   /// therefore a separate table, to which the program's own environment never refers. Nothing in that table is ever
   /// freed, because another thread may hold a result of `getenv`.
-  class InForce {
+  class InForce : NotCopyable {
    public:
     explicit InForce(const StarpuVariables& variables);
     /// If the program has changed the environment in the meantime, keeps these changes and removes only the variables.
     ~InForce();
-    InForce(const InForce&) = delete;
-    InForce& operator=(const InForce&) = delete;
 
    private:
     struct Change {

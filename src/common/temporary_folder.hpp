@@ -10,10 +10,12 @@
 
 #include <tessera/error.hpp>
 
+#include "not_copyable.hpp"
+
 namespace tessera {
 
 /// A new folder for temporary files. The destructor removes it.
-class TemporaryFolder {
+class TemporaryFolder : NotCopyable {
  public:
   /// @param prefix  start of the folder's name
   /// @throws RuntimeError if the folder cannot be created
@@ -27,8 +29,6 @@ class TemporaryFolder {
     std::error_code ignored;
     std::filesystem::remove_all(path_, ignored);
   }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
   const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }

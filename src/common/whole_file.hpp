@@ -14,13 +14,14 @@
 #include <system_error>
 #include <utility>
 
+#include "not_copyable.hpp"
 #include "tessera/error.hpp"
 
 namespace tessera::detail {
 
 /// Blocks SIGXFSZ in the calling thread during the lifetime of this object. A write beyond the process's file size
 /// limit then fails with EFBIG instead of ending the process.
-class NoFileSizeSignal {
+class NoFileSizeSignal : NotCopyable {
  public:
   NoFileSizeSignal() {
     sigset_t pending;
@@ -38,8 +39,6 @@ class NoFileSizeSignal {
     pthread_sigmask(SIG_SETMASK, &before_, nullptr);
     errno = error;
   }
-  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
-  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
 
  private:
   sigset_t signal_, before_;
@@ -49,15 +48,13 @@ class NoFileSizeSignal {
 /// A file that appears under its name only when it is complete. It is written next to its destination and then renamed.
 /// All members throw RuntimeError with the file and the reason. Without commit(), no file remains. The thread that
 /// creates this object must also destroy it.
-class WholeFile {
+class WholeFile : NotCopyable {
  public:
   explicit WholeFile(std::filesystem::path file)
       : file_(std::move(file)), partial_(file_.string() + "." + std::to_string(std::random_device{}()) + ".partial") {
     errno = 0;
     if (!buffer_.open(partial_, std::ios::out | std::ios::binary | std::ios::trunc)) fail(errno);
   }
-  WholeFile(const WholeFile&) = delete;
-  WholeFile& operator=(const WholeFile&) = delete;
   ~WholeFile() {
     if (committed_) return;
     std::error_code ignored;

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/not_copyable.hpp"
+
 namespace tessera::detail {
 
 /// Ends all processes of the program: one message on standard error, then MPI_Abort.
@@ -29,14 +31,12 @@ inline constexpr std::chrono::milliseconds time_for_others(300);
 
 /// Detects processes that do not make the same calls. Each process sends a record of every call to process 0, without
 /// waiting. A thread of process 0 compares these records with those of its own calls.
-class Agreement {
+class Agreement : NotCopyable {
  public:
   /// Collective over `comm`, which must not be used for anything else.
   explicit Agreement(MPI_Comm comm);
   /// Waits until all processes call this.
   ~Agreement();
-  Agreement(const Agreement&) = delete;
-  Agreement& operator=(const Agreement&) = delete;
 
   /// @param action  what this process does ("calls …", "leaves …"), with every value that all processes must agree on
   void post(const std::string& action);

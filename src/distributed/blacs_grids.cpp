@@ -6,6 +6,8 @@
 
 #include <tessera/error.hpp>
 
+#include "common/not_copyable.hpp"
+
 // The program's BLACS. They are resolved when a program with ScaLAPACK is loaded; other programs do not need them.
 extern "C" {
 [[gnu::weak]] void Cblacs_gridinfo(int context, int* p, int* q, int* row, int* column);
@@ -19,11 +21,8 @@ namespace tessera::detail {
 namespace {
 
 /// A group that is freed by the destructor.
-struct Group {
+struct Group : NotCopyable {
   MPI_Group group = MPI_GROUP_NULL;
-  Group() = default;
-  Group(const Group&) = delete;
-  Group& operator=(const Group&) = delete;
   ~Group() {
     if (group != MPI_GROUP_NULL) MPI_Group_free(&group);
   }

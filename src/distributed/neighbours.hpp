@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "memory/peer_memory.hpp"
 #include "remote_memory.hpp"
 
@@ -32,7 +33,7 @@ namespace tessera::detail {
 /// prefetches of the owner's tasks and by priority. The owner holds only part of its GPU's memory for readers, and
 /// announces other tiles in host memory. A reader allocates memory only for a few announced tiles at a time, so tiles
 /// that wait for memory cannot block each other.
-class Neighbours {
+class Neighbours : NotCopyable {
  public:
   /// The minimum size of a tile that is read from memory, according to the environment [bytes].
   /// @throws RuntimeError if it is not a number
@@ -45,8 +46,6 @@ class Neighbours {
   Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers, std::unique_ptr<PeerMemory> peers);
   /// @pre  `wait` has returned, and no tile has been sent or received since
   ~Neighbours();
-  Neighbours(const Neighbours&) = delete;
-  Neighbours& operator=(const Neighbours&) = delete;
 
   /// Whether a tile to or from a process is read from memory. Both processes get the same answer.
   bool carry(starpu_data_handle_t tile, int rank) const;

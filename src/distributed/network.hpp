@@ -41,8 +41,6 @@ class Network final : public Processes {
   static std::shared_ptr<Network> over(MPI_Comm comm, const RuntimeOptions& options);
   static bool exists() noexcept;  ///< whether there is a network
   ~Network() override;
-  Network(const Network&) = delete;
-  Network& operator=(const Network&) = delete;
 
   MPI_Comm comm() const noexcept { return comm_; }
   /// For collective calls of this library, in which all threads wait.

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "memory/peer_memory.hpp"
 
 namespace tessera::detail {
@@ -16,12 +17,9 @@ namespace tessera::detail {
 int read_columns(pid_t process, const Columns& source, const Columns& target) noexcept;
 
 /// The processes of a node, if they may read each other's memory.
-class ReadableProcesses {
+class ReadableProcesses : NotCopyable {
  public:
-  ReadableProcesses() = default;
   ~ReadableProcesses();
-  ReadableProcesses(const ReadableProcesses&) = delete;
-  ReadableProcesses& operator=(const ReadableProcesses&) = delete;
 
   /// Finds the processes whose memory can be read. Some systems let only ancestors read, unless a process permits more.
   /// This process then permits its parent, and thus the parent's descendants; or if the parents differ, any process.

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "common/overwrites.hpp"
 #include "job.hpp"
 #include "spare_memory.hpp"
@@ -19,14 +20,12 @@ namespace tessera::dropin {
 ///
 /// A large copy may be made by separate threads while the devices compute. A thread that is about to overwrite a part
 /// that has not been copied yet copies it first.
-class Backup {
+class Backup : NotCopyable {
  public:
   /// @param meanwhile  whether the devices announce what they overwrite, so that the copy can be made while they
   ///                   compute
   Backup(const Job& job, bool meanwhile);
   ~Backup() { end_copying(); }
-  Backup(const Backup&) = delete;
-  Backup& operator=(const Backup&) = delete;
 
   /// False if there was not enough memory for a necessary copy. The call must then not run on the devices.
   bool complete() const noexcept { return complete_; }

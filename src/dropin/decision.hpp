@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "common/not_copyable.hpp"
 #include "engine.hpp"
 #include "job.hpp"
 #include "settings.hpp"
@@ -42,14 +43,12 @@ class Learned {
 };
 
 /// One of the concurrent calls in one place, host or devices.
-class ConcurrentCall {
+class ConcurrentCall : NotCopyable {
  public:
   /// @param is_part  whether another call of this thread contains this call, which then is not counted again
   ConcurrentCall(std::atomic<int>& calls, bool is_part)
       : calls_(calls), counted_(is_part ? 0 : 1), at_first_(calls.fetch_add(counted_) + counted_) {}
   ~ConcurrentCall() { calls_ -= counted_; }
-  ConcurrentCall(const ConcurrentCall&) = delete;
-  ConcurrentCall& operator=(const ConcurrentCall&) = delete;
 
   /// The share of the elapsed time that counts for this call.
   /// @param seconds  since the start of the call

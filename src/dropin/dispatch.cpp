@@ -11,6 +11,7 @@
 #include "backup.hpp"
 #include "common/float_mode.hpp"
 #include "common/kept_errno.hpp"
+#include "common/not_copyable.hpp"
 #include "guest.hpp"
 
 namespace tessera::dropin {
@@ -81,12 +82,10 @@ bool on_host(Guest& guest, const Work& work, double operations) {
 
 /// Disables cancellation of the calling thread during the lifetime of this object. StarPU's waits are cancellation
 /// points, and a cancelled call would leave inconsistent state.
-class NoCancellation {
+class NoCancellation : NotCopyable {
  public:
   NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
   ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
-  NoCancellation(const NoCancellation&) = delete;
-  NoCancellation& operator=(const NoCancellation&) = delete;
 
  private:
   int before_ = PTHREAD_CANCEL_ENABLE;

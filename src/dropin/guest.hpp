@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "common/not_copyable.hpp"
 #include "decision.hpp"
 #include "engine.hpp"
 #include "host.hpp"
@@ -110,12 +111,10 @@ class Guest {
 };
 
 /// Permission to run one call on the devices; empty if the call must run on the host.
-class DeviceCall {
+class DeviceCall : NotCopyable {
  public:
   DeviceCall(Guest& guest, const Job& job);
   ~DeviceCall();
-  DeviceCall(const DeviceCall&) = delete;
-  DeviceCall& operator=(const DeviceCall&) = delete;
 
   explicit operator bool() const noexcept { return engine_ != nullptr; }
   const Engine& engine() const noexcept { return *engine_; }

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "common/not_copyable.hpp"
 #include "host.hpp"
 
 namespace tessera::dropin {
@@ -35,12 +36,10 @@ class HostThreads {
 };
 
 /// Holds the number of threads during the lifetime of this object.
-class OneHostThread {
+class OneHostThread : NotCopyable {
  public:
   explicit OneHostThread(HostThreads& threads) : threads_(threads) { threads_.hold(); }
   ~OneHostThread() { threads_.release(); }
-  OneHostThread(const OneHostThread&) = delete;
-  OneHostThread& operator=(const OneHostThread&) = delete;
 
  private:
   HostThreads& threads_;

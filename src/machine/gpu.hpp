@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "blas/call.hpp"
+#include "common/not_copyable.hpp"
 
 struct CUctx_st;
 struct CUstream_st;
@@ -50,12 +51,10 @@ State state(int device);
 
 /// Restores the calling thread's current device in the destructor, and the context in which it worked. If it worked in
 /// none, creates none unless CUDA can restore the device in no other way.
-class KeepCurrentDevice {
+class KeepCurrentDevice : NotCopyable {
  public:
   KeepCurrentDevice();
   ~KeepCurrentDevice();
-  KeepCurrentDevice(const KeepCurrentDevice&) = delete;
-  KeepCurrentDevice& operator=(const KeepCurrentDevice&) = delete;
 
  private:
   int device_ = -1;
@@ -165,26 +164,22 @@ inline constexpr std::size_t most_apart = std::size_t{1} << 17;
 bool factorizes_beside_products();
 
 /// Pins memory of the caller during the lifetime of this object, so that devices access it at full speed.
-class PinnedMemory {
+class PinnedMemory : NotCopyable {
  public:
   PinnedMemory(void* data, std::size_t bytes);
   ~PinnedMemory();
-  PinnedMemory(const PinnedMemory&) = delete;
-  PinnedMemory& operator=(const PinnedMemory&) = delete;
 
  private:
   void* data_;
 };
 
 /// Memory of a device, or managed memory, which the host and all devices can access.
-class Allocation {
+class Allocation : NotCopyable {
  public:
   /// @param device  empty: managed memory
   /// @throws RuntimeError if it cannot be allocated
   Allocation(std::optional<int> device, std::size_t bytes);
   ~Allocation();
-  Allocation(const Allocation&) = delete;
-  Allocation& operator=(const Allocation&) = delete;
   void* data() const noexcept { return data_; }
 
  private:

@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 
+#include "common/not_copyable.hpp"
 #include "gpu.hpp"
 
 namespace tessera::gpu {
@@ -13,7 +14,7 @@ namespace {
 
 /// NVML, the management library of the driver. It is optional: CUDA works without it, and a container may lack it. Its
 /// functions return 0 on success.
-class Nvml {
+class Nvml : NotCopyable {
  public:
   using Device = void*;
   struct Utilization {
@@ -26,8 +27,6 @@ class Nvml {
   ~Nvml() {
     if (started_) ask("nvmlShutdown");
   }
-  Nvml(const Nvml&) = delete;
-  Nvml& operator=(const Nvml&) = delete;
 
   bool started() const noexcept { return started_; }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 
+#include "common/not_copyable.hpp"
 #include "gpu.hpp"
 #include "measured_product_cuda.hpp"
 
@@ -14,7 +15,7 @@ namespace tessera::gpu {
 namespace {
 
 /// Work that one device repeats on one stream, with two repetitions queued at any time.
-class Repeated {
+class Repeated : NotCopyable {
  public:
   /// @param start  queues the work on the stream; the device is current
   Repeated(int device, cudaStream_t stream, std::function<void()> start)
@@ -26,8 +27,6 @@ class Repeated {
   ~Repeated() {
     if (cudaSetDevice(device_) == cudaSuccess) cudaStreamSynchronize(stream_);  // the work uses memory of its caller
   }
-  Repeated(const Repeated&) = delete;
-  Repeated& operator=(const Repeated&) = delete;
 
   /// Queues one more repetition if one has ended.
   void keep_busy() {

@@ -15,6 +15,7 @@
 #include <tessera/error.hpp>
 
 #include "codelets/device_blas.hpp"
+#include "common/not_copyable.hpp"
 #include "cuda_resources.hpp"
 
 /// Shared parts of the measurements on GPUs.
@@ -39,7 +40,7 @@ using Handle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, DestroyHan
 
 /// Enables direct access of one device to another's memory during the lifetime of this object. The destructor disables
 /// it unless it was enabled before: StarPU treats a link as indirect if it cannot enable the access itself.
-class PeerAccess {
+class PeerAccess : NotCopyable {
  public:
   PeerAccess(int from, int to) : from_(from), to_(to) {
     int can = 0;
@@ -51,8 +52,6 @@ class PeerAccess {
   ~PeerAccess() {
     if (ours_ && cudaSetDevice(to_) == cudaSuccess) cudaDeviceDisablePeerAccess(from_);
   }
-  PeerAccess(const PeerAccess&) = delete;
-  PeerAccess& operator=(const PeerAccess&) = delete;
 
  private:
   int from_, to_;

@@ -17,6 +17,7 @@
 
 #include "common/environment.hpp"
 #include "common/no_signals.hpp"
+#include "common/not_copyable.hpp"
 #include "common/variables.hpp"
 
 namespace tessera::opencl {
@@ -26,7 +27,7 @@ namespace {
 /// Restores signal handlers at the end of a scope if a library that was loaded within the scope has replaced them. Some
 /// OpenCL drivers do so when they start, because of LLVM. Handlers that another thread of the program sets within the
 /// scope stay.
-class KeptSignals {
+class KeptSignals : NotCopyable {
  public:
   KeptSignals() {
     dl_iterate_phdr(remember, &loaded_);
@@ -40,8 +41,6 @@ class KeptSignals {
         sigaction(signal, &at(signal), nullptr);
     }
   }
-  KeptSignals(const KeptSignals&) = delete;
-  KeptSignals& operator=(const KeptSignals&) = delete;
 
  private:
   using Addresses = std::set<std::uintptr_t>;  ///< start addresses of loaded objects

@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "common/not_copyable.hpp"
+
 namespace tessera::detail {
 
 /// Memory of one device for tiles, after BLASX. Memory is allocated in slabs of 2 GiB and handed out in pieces, because
@@ -15,7 +17,7 @@ namespace tessera::detail {
 /// empty slab is kept. Other empty slabs are freed for other users of the device.
 ///
 /// Not thread-safe.
-class DeviceHeap {
+class DeviceHeap : NotCopyable {
  public:
   /// Allocates and frees slabs.
   struct Source {
@@ -29,8 +31,6 @@ class DeviceHeap {
   DeviceHeap(std::size_t limit, Source source);
   /// Frees all slabs, with all pieces in them.
   ~DeviceHeap();
-  DeviceHeap(const DeviceHeap&) = delete;
-  DeviceHeap& operator=(const DeviceHeap&) = delete;
 
   /// The bytes that a piece of `bytes` bytes occupies: a multiple of 512, at least 512.
   static std::size_t aligned(std::size_t bytes);

@@ -12,6 +12,7 @@
 
 #include "codelets/opencl_resources.hpp"
 #include "common/failure.hpp"
+#include "common/not_copyable.hpp"
 #include "common/overwrites.hpp"
 #include "machine/copying_threads.hpp"
 #include "machine/opencl_devices.hpp"
@@ -66,7 +67,7 @@ class Copy {
  private:
   /// A rectangle of a column-major tile in the form that OpenCL expects, in bytes and columns: its origins on both
   /// sides, and its size.
-  struct Shape {
+  struct Shape : NotCopyable {
     std::array<std::size_t, 3> device_origin, host_origin, region;
     const std::size_t *device = device_origin.data(), *host = host_origin.data(), *size = region.data();
 
@@ -74,8 +75,6 @@ class Copy {
         : device_origin(origin(copy.device_, part)),
           host_origin(origin(copy.host_, part)), region{static_cast<std::size_t>(part.m) * copy.host_.elemsize,
                                                         static_cast<std::size_t>(part.n), 1} {}
-    Shape(const Shape&) = delete;
-    Shape& operator=(const Shape&) = delete;
 
     static std::array<std::size_t, 3> origin(const starpu_matrix_interface& tile, const Rectangle& part) {
       const auto start = tile.offset, column = tile.ld * tile.elemsize;

@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "common/not_copyable.hpp"
+
 namespace tessera::detail {
 
 /// Columns of a tile in the memory of a process.
@@ -25,7 +27,7 @@ struct Columns {
 
 /// The memory of this process's GPUs, which other processes of the node read, and this process's copies from theirs.
 /// Only one thread may use an object at a time.
-class PeerMemory {
+class PeerMemory : NotCopyable {
  public:
   /// Names memory to the other processes of the node. Plain bytes, sent as they are.
   struct Name {
@@ -38,11 +40,8 @@ class PeerMemory {
     std::uint64_t value;
   };
 
-  PeerMemory() = default;
   /// @pre  all copies have ended
   virtual ~PeerMemory() = default;
-  PeerMemory(const PeerMemory&) = delete;
-  PeerMemory& operator=(const PeerMemory&) = delete;
 
   /// StarPU's numbers of these memories.
   virtual const std::vector<unsigned>& nodes() const noexcept = 0;

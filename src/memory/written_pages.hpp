@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "common/not_copyable.hpp"
+
 /// Finds the pages of the program's memory that have been written, on Linux 6.7 and later. userfaultfd in asynchronous
 /// write-protect mode marks pages. The first write to a marked page removes the mark, without a signal or another
 /// thread. The ioctl PAGEMAP_SCAN reads and sets the marks. Only written_pages.cpp uses these interfaces.
@@ -30,14 +32,12 @@ PageRange pages_of(const void* data, std::size_t bytes);
 ///
 /// A write by a device that has pinned the pages does not go through the page tables, and is missed. Therefore
 /// `is_safe` must be true, and CUDA must not have pinned the memory. Pinning a page counts as a write to it.
-class WrittenPages {
+class WrittenPages : NotCopyable {
  public:
   /// @param why_not  set to the reason if the result is null: the kernel is too old, or does not allow it
   static std::unique_ptr<WrittenPages> open(std::string& why_not);
   /// Ends the watch of all memory.
   ~WrittenPages();
-  WrittenPages(const WrittenPages&) = delete;
-  WrittenPages& operator=(const WrittenPages&) = delete;
 
   /// Whether no memory of this process is pinned by io_uring or RDMA.
   bool is_safe() const;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "algorithms/plan.hpp"
+#include "common/not_copyable.hpp"
 #include "considered.hpp"
 #include "graph.hpp"
 #include "machine/machine.hpp"
@@ -59,14 +60,12 @@ inline tile::LastTiles last_for_cores(const Machine& model, const SharedResult& 
 /// The search budget counts operations instead of elapsed time, so the choice is reproducible.
 /// @tparam Call  a call of calls.hpp or sums.hpp
 template <typename Call>
-class Search {
+class Search : NotCopyable {
  public:
   using Plan = algorithms::Plan;
 
   Search(const Machine& model, const detail::Machine& machine, const Call& call)
       : model_(model), machine_(machine), call_(call) {}
-  Search(const Search&) = delete;
-  Search& operator=(const Search&) = delete;
 
   /// The candidate counts as slower the more GPUs and tasks it has, and as faster if cores may share it.
   /// @param plan  `gpus` is the number of GPUs; 0: only CPU workers compute. `for_cores` tiles may go to the cores, or

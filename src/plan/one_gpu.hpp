@@ -18,6 +18,7 @@
 #include <tessera/error.hpp>
 
 #include "common/failure.hpp"
+#include "common/not_copyable.hpp"
 #include "common/of_type.hpp"
 #include "machine/machine.hpp"
 #include "sinks/submit.hpp"
@@ -85,7 +86,7 @@ class OneGpu {
 /// A matrix of ones on the diagonal and small random numbers elsewhere, in host memory. Operations can be repeated on
 /// it any number of times without overflow. On a plain identity, they would be faster than in a call, because a GPU
 /// draws less power if most bits are equal.
-class NearIdentity {
+class NearIdentity : NotCopyable {
  public:
   /// @pre  m ≥ n
   NearIdentity(char type, Index m, Index n) : memory_(size_of(type) * static_cast<std::size_t>(m * n)), m_(m), n_(n) {
@@ -107,8 +108,6 @@ class NearIdentity {
                                 columns, size_of(type));
   }
   ~NearIdentity() { starpu_data_unregister_no_coherency(handle_); }
-  NearIdentity(const NearIdentity&) = delete;
-  NearIdentity& operator=(const NearIdentity&) = delete;
 
   tile::Tile tile() const { return {handle_, nullptr, 0, 0, m_, n_, 0}; }
 

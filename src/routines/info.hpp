@@ -7,6 +7,7 @@
 #include <tessera/lapack.hpp>
 
 #include "codelets/codelet.hpp"
+#include "common/not_copyable.hpp"
 
 namespace tessera::detail {
 
@@ -14,14 +15,12 @@ class Processes;
 class Session;
 
 /// The info of a factorization, a StarPU variable that the last task writes.
-class Outcome {
+class Outcome : NotCopyable {
  public:
   /// @param processes  the processes that share the matrix, each of which checks its own tiles; may be null
   explicit Outcome(std::shared_ptr<Session> session, std::shared_ptr<Processes> processes = {});
   /// Does not wait: StarPU releases the variable when its tasks have run.
   ~Outcome();
-  Outcome(const Outcome&) = delete;
-  Outcome& operator=(const Outcome&) = delete;
 
   starpu_data_handle_t handle() const noexcept { return handle_; }
   /// Sets the info to 0 without a task. @pre no task uses it

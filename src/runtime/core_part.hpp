@@ -5,6 +5,8 @@
 
 #include <vector>
 
+#include "common/not_copyable.hpp"
+
 namespace tessera::detail {
 
 /// A CPU in Linux's sense: a hardware thread of a core.
@@ -19,13 +21,11 @@ std::vector<Processor> part_of(std::vector<Processor> all, int part, int parts);
 int cores_of(const std::vector<Processor>& processors);
 
 /// Restricts this thread, and threads that it starts, to one part of its cores during the lifetime of this object.
-class PartOfCores {
+class PartOfCores : NotCopyable {
  public:
   /// @param parts  if 1, nothing changes
   PartOfCores(int part, int parts);
   ~PartOfCores();
-  PartOfCores(const PartOfCores&) = delete;
-  PartOfCores& operator=(const PartOfCores&) = delete;
 
   int cores() const noexcept { return cores_; }  ///< number of cores in the part, at least 1
 

@@ -9,6 +9,8 @@
 
 #include <tessera/runtime.hpp>
 
+#include "common/not_copyable.hpp"
+
 /// The counts behind `statistics`. All functions except `count_submitted` need a running StarPU.
 namespace tessera::detail {
 
@@ -23,11 +25,9 @@ inline std::atomic<int> products_without_tasks = 0;
 /// The products of the calling thread among these. A thread that waits finds a count above 0 only in a signal handler
 /// that has interrupted a product, or after a handler has jumped out of one.
 inline thread_local int products_of_this_thread = 0;
-struct OneWithoutTasks {
+struct OneWithoutTasks : NotCopyable {
   OneWithoutTasks() { products_without_tasks++, products_of_this_thread++; }
   ~OneWithoutTasks() { products_without_tasks--, products_of_this_thread--; }
-  OneWithoutTasks(const OneWithoutTasks&) = delete;
-  OneWithoutTasks& operator=(const OneWithoutTasks&) = delete;
 };
 
 /// Bytes that were copied since the process began, by source and target memory node.

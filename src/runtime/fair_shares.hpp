@@ -6,6 +6,8 @@
 #include <limits>
 #include <mutex>
 
+#include "common/not_copyable.hpp"
+
 /// Task priorities by which concurrent calls share the devices, by start-time fair queueing.
 namespace tessera::detail {
 
@@ -15,12 +17,10 @@ namespace tessera::detail {
 class FairShares {
  public:
   /// One call.
-  class Share {
+  class Share : NotCopyable {
    public:
     explicit Share(FairShares& all) : all_(all), next_(all.begin()) {}
     ~Share() { all_.end(); }
-    Share(const Share&) = delete;
-    Share& operator=(const Share&) = delete;
 
     /// The priority of the call's next task. Priorities decrease from task to task.
     int next(double flops) noexcept {

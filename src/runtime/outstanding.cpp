@@ -5,12 +5,14 @@
 #include <chrono>
 #include <thread>
 
+#include "common/not_copyable.hpp"
+
 namespace tessera::detail {
 
 /// Lets a waiting thread poll for the end for a limited time before it sleeps. Waking up delays short calls noticeably;
 /// polling through long calls would waste a core. Only one thread polls at a time, because more of them would take
 /// cores from the threads that they wait for.
-class Outstanding::Look {
+class Outstanding::Look : NotCopyable {
   using Clock = std::chrono::steady_clock;
 
  public:
@@ -20,8 +22,6 @@ class Outstanding::Look {
   ~Look() {
     if (looks_) one_looks = false;
   }
-  Look(const Look&) = delete;
-  Look& operator=(const Look&) = delete;
 
   bool goes_on() const { return looks_ && Clock::now() < end_; }
 

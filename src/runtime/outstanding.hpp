@@ -11,19 +11,19 @@
 
 #include <tessera/types.hpp>
 
+#include "common/not_copyable.hpp"
+
 namespace tessera::detail {
 
 /// Counts work that has begun and not ended. A wait covers all work that began before the wait; work that begins later
 /// belongs to the next generation. Uses StarPU's mutex and condition variable, because only these work in simulated
 /// time.
-class Outstanding {
+class Outstanding : NotCopyable {
   using Generation = std::uint64_t;
 
  public:
   Outstanding();
   ~Outstanding();
-  Outstanding(const Outstanding&) = delete;
-  Outstanding& operator=(const Outstanding&) = delete;
 
   /// A piece of work, which begins and ends with this object.
   class One {

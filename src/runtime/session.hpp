@@ -8,6 +8,7 @@
 
 #include <tessera/runtime.hpp>
 
+#include "common/not_copyable.hpp"
 #include "machine/machine.hpp"
 
 namespace tessera::detail {
@@ -18,12 +19,10 @@ class Recording;
 
 /// The StarPU on which Tessera runs, and what the routines need to know about it. A process has at most one session at
 /// a time (process_session.hpp). Every Runtime and every Matrix keeps it alive.
-class Session {
+class Session : NotCopyable {
  public:
   explicit Session(const RuntimeOptions& options);
   ~Session();
-  Session(const Session&) = delete;
-  Session& operator=(const Session&) = delete;
 
   bool joined() const noexcept { return joined_; }
   const Machine& machine() const noexcept { return machine_; }

@@ -5,20 +5,19 @@
 
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "submit.hpp"
 
 namespace tessera::sinks {
 
 /// Delays the inputs of a chunk of a product until all processes have computed an earlier chunk. It uses empty tasks,
 /// and one-byte messages that go up and down a tree of processes, so no thread waits.
-class ChunkBarrier {
+class ChunkBarrier : NotCopyable {
  public:
   /// @param ahead  inputs of chunk s wait for chunk s − ahead − 1
   /// @param count  number of chunks of the product
   ChunkBarrier(Submitter& submitter, Index ahead, Index count);
   ~ChunkBarrier();
-  ChunkBarrier(const ChunkBarrier&) = delete;
-  ChunkBarrier& operator=(const ChunkBarrier&) = delete;
 
   /// Holds back later tasks and messages that use `inputs`.
   /// @param inputs  the inputs of the new chunk, with RW if this process has the tile, otherwise with W

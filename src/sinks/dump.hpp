@@ -10,6 +10,7 @@
 
 #include <tessera/types.hpp>
 
+#include "common/not_copyable.hpp"
 #include "exchange.hpp"
 #include "tile/tile_grid.hpp"
 
@@ -23,13 +24,11 @@ namespace tessera::sinks {
 ///
 /// The arguments follow the operation in the order of its struct in codelet.hpp. A temporary tile is named by a number
 /// and the tile that it stands for: t3~C(1,0).
-class Dump {
+class Dump : NotCopyable {
  public:
   /// @pre  there is no other Dump
   Dump();
   ~Dump();
-  Dump(const Dump&) = delete;
-  Dump& operator=(const Dump&) = delete;
 
   /// The current Dump, or null.
   static Dump* active() noexcept;

@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "tile/processes.hpp"
 #include "tile/tile.hpp"
 
@@ -22,13 +23,11 @@ using tile::Access;
 /// The tiles that one call on a distributed matrix sends between processes. The owner of a tile runs the tasks that
 /// write it. Every process sees every task, so owner and reader agree on each message without negotiation. A tile is
 /// sent to a process once, and again after it has been overwritten.
-class Exchange {
+class Exchange : NotCopyable {
  public:
   explicit Exchange(std::shared_ptr<detail::Processes> processes) : processes_(std::move(processes)) {}
   /// Releases the copies of other processes' tiles once the tasks submitted so far have run.
   ~Exchange();
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
 
   bool is_mine(starpu_data_handle_t tile) const { return processes_->owner(tile) == processes_->rank(); }
   detail::Processes& processes() const noexcept { return *processes_; }

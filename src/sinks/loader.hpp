@@ -12,6 +12,7 @@
 
 #include "dump.hpp"
 #include "memory/tile_interface.hpp"
+#include "runtime/fair_shares.hpp"
 #include "runtime/session.hpp"
 #include "tile/tile.hpp"
 

@@ -12,6 +12,7 @@
 #include <tessera/types.hpp>
 
 #include "blas/arguments.hpp"
+#include "common/not_copyable.hpp"
 #include "tile/edges.hpp"
 #include "tile_grid.hpp"
 
@@ -50,7 +51,7 @@ struct Known {
 inline std::atomic<int> matrices = 0;
 
 /// One call on pointers. While it exists, `tiles_for` finds and registers kept tiles for the operands of its thread.
-class InCall {
+class InCall : NotCopyable {
  public:
   /// @param operands      as they are stored; the last one is the output
   /// @param reads_output  whether the value of the output before the call matters
@@ -66,8 +67,6 @@ class InCall {
   /// Whether all kept tiles had the right values. If not, which happens only if the output is not read, the call must
   /// be repeated with another InCall. Call this at the end.
   bool used_right_values();
-  InCall(const InCall&) = delete;
-  InCall& operator=(const InCall&) = delete;
 
  private:
   friend std::optional<Tiles> tiles_for(const Operand& operand);

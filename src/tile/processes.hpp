@@ -7,6 +7,7 @@
 
 #include <tessera/matrix.hpp>
 
+#include "common/not_copyable.hpp"
 #include "tile/process_blocks.hpp"
 
 /// The interface to other processes. `libtessera_mpi.so` implements it, so that `libtessera.so` needs no MPI.
@@ -25,7 +26,7 @@ struct Tokens {
 
 /// The processes that share matrices. All of them go through the same calls in the same order, so each process knows
 /// without communication which tiles the others need, and when.
-class Processes {
+class Processes : NotCopyable {
  public:
   virtual ~Processes() = default;
   virtual int rank() const noexcept = 0;

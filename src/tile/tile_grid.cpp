@@ -15,6 +15,7 @@
 #include <tessera/error.hpp>
 
 #include "common/failure.hpp"
+#include "common/not_copyable.hpp"
 #include "home.hpp"
 #include "kept.hpp"
 #include "machine/gpu.hpp"
@@ -55,15 +56,13 @@ bool is_valid(starpu_data_handle_t tile, int node) {
 }
 
 /// While it exists, StarPU cannot evict the copy of a tile in a memory node. @pre  no task writes the tile
-class Held {
+class Held : NotCopyable {
  public:
   Held(starpu_data_handle_t tile, int node) : tile_(tile), node_(node) {
     [[maybe_unused]] const int status = starpu_data_acquire_on_node(tile, node, STARPU_R);
     STARPU_ASSERT(status == 0);
   }
   ~Held() { starpu_data_release_on_node(tile_, node_); }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
 
  private:
   starpu_data_handle_t tile_;

@@ -8,6 +8,7 @@
 
 #include <tessera/matrix.hpp>
 
+#include "common/not_copyable.hpp"
 #include "processes.hpp"
 #include "runtime/failure_watch.hpp"
 #include "runtime/process_session.hpp"
@@ -21,7 +22,7 @@ class Outstanding;
 class Session;
 
 /// The tiles of one registered matrix, shared by all its views.
-class TileGrid {
+class TileGrid : NotCopyable {
  public:
   /// Registers the tiles. Arguments as for Matrix, already checked.
   /// @param data  if null, the tiles have no memory
@@ -39,8 +40,6 @@ class TileGrid {
   /// not wait: each tile ends after the tasks that use it.
   /// @pre  the caller is not a StarPU task, which must not wait
   ~TileGrid();
-  TileGrid(const TileGrid&) = delete;
-  TileGrid& operator=(const TileGrid&) = delete;
 
   starpu_data_handle_t handle(Index i, Index j) const { return handles_[static_cast<std::size_t>(i + j * mt_)]; }
   Index m() const noexcept { return rows_.whole(); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "blas/arguments.hpp"
+#include "common/not_copyable.hpp"
 #include "kept_store.hpp"
 #include "memory/written_pages.hpp"
 
@@ -22,13 +23,11 @@ namespace tessera::detail::kept {
 /// Watching costs time, so an operand is watched only after it has been used a second time without a change, judged by
 /// a sample of its elements. An operand that keeps changing is no longer watched, and must then be unchanged more often
 /// before it is watched again.
-class Watch {
+class Watch : NotCopyable {
  public:
   /// @param most_bytes  of all watched memory; 0: no limit
   Watch(std::unique_ptr<WrittenPages> pages, double most_bytes) : pages_(std::move(pages)), most_bytes_(most_bytes) {}
   ~Watch();
-  Watch(const Watch&) = delete;
-  Watch& operator=(const Watch&) = delete;
 
   /// What a call may use.
   struct Ready {

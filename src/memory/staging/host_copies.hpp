@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "copy_queue.hpp"
 #include "event_count.hpp"
 #include "thread_pool.hpp"
@@ -23,7 +24,7 @@ namespace tessera::detail::staging {
 /// stays idle while the first copy of any queue may start. This class is independent of GPUs.
 /// @tparam Copy  has operator()(part), with the number of a part of the copy, from 0; it does not throw
 template <typename Copy>
-class HostCopies {
+class HostCopies : NotCopyable {
  public:
   using Queue = CopyQueue<Copy>;
   using Posted = typename Queue::Posted;
@@ -50,8 +51,6 @@ class HostCopies {
   ~HostCopies() {
     for (auto& thread : threads_) thread.request_stop();
   }
-  HostCopies(const HostCopies&) = delete;
-  HostCopies& operator=(const HostCopies&) = delete;
 
   /// Opens a queue for the calling thread. Any number of threads may call this at a time.
   std::size_t open() {

@@ -7,6 +7,7 @@
 #include <span>
 
 #include "codelets/opencl_resources.hpp"
+#include "common/not_copyable.hpp"
 #include "memory/partial_tile.hpp"
 #include "packed_columns.hpp"
 #include "thread_pool.hpp"
@@ -89,7 +90,7 @@ class OpenClCopier {
   }
 
  private:
-  struct StagingBuffer {
+  struct StagingBuffer : NotCopyable {
     opencl::PinnedMemory memory;
     opencl::Event pending;  ///< event of the last copy through the buffer; null: done
 
@@ -97,8 +98,6 @@ class OpenClCopier {
     ~StagingBuffer() {
       if (auto* const event = pending.get(); event != nullptr) clWaitForEvents(1, &event);
     }
-    StagingBuffer(const StagingBuffer&) = delete;
-    StagingBuffer& operator=(const StagingBuffer&) = delete;
 
     /// Waits for the copy.
     void wait() {

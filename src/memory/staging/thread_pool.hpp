@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "event_count.hpp"
 
 namespace tessera::detail::staging {
@@ -77,7 +78,7 @@ concept PieceCopier = std::default_initializable<T> && requires(T copier, const 
 /// Threads that share the pieces of a job with the thread that posts it. The posting thread also copies, so a job ends
 /// even if no thread of the pool is free.
 template <PieceCopier Copier>
-class ThreadPool {
+class ThreadPool : NotCopyable {
  public:
   using Job = typename Copier::Job;
   static constexpr std::size_t max_jobs = 16;  ///< jobs at a time; further posting threads wait
@@ -91,8 +92,6 @@ class ThreadPool {
   ~ThreadPool() {
     for (auto& thread : threads_) thread.request_stop();
   }
-  ThreadPool(const ThreadPool&) = delete;
-  ThreadPool& operator=(const ThreadPool&) = delete;
 
   /// Copies all pieces. Any number of threads may call this at a time.
   /// @throws  the first exception of the calling thread's copier (when created, prepared or used), or of a pool thread

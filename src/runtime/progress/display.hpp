@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "common/not_copyable.hpp"
 #include "progress.hpp"
 #include "status_line.hpp"
 #include "text.hpp"
@@ -11,13 +12,11 @@
 namespace tessera::detail {
 
 /// Shows the progress of long calls on standard error.
-class ProgressDisplay {
+class ProgressDisplay : NotCopyable {
  public:
   ProgressDisplay();
   /// Updates the display a last time.
   ~ProgressDisplay();
-  ProgressDisplay(const ProgressDisplay&) = delete;
-  ProgressDisplay& operator=(const ProgressDisplay&) = delete;
 
   /// Shows the current progress. Only one thread at a time may call this.
   void look();

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "common/not_copyable.hpp"
+
 struct starpu_task;
 
 namespace tessera::detail {
@@ -24,12 +26,10 @@ inline constexpr double long_period = 1.0;  ///< seconds
 
 /// Enables counting for calls that begin while at least one ProgressWatch exists. Counting costs two short calls per
 /// task, so it is off unless someone watches.
-class ProgressWatch {
+class ProgressWatch : NotCopyable {
  public:
   ProgressWatch();
   ~ProgressWatch();
-  ProgressWatch(const ProgressWatch&) = delete;
-  ProgressWatch& operator=(const ProgressWatch&) = delete;
 };
 
 /// Whether a ProgressWatch exists.
@@ -47,12 +47,10 @@ Progress last_long_progress();
 void count_finished(const starpu_task& task);
 
 /// Counts the tasks of one call. It exists while the call submits tasks.
-class CountedCall {
+class CountedCall : NotCopyable {
  public:
   CountedCall();
   ~CountedCall();
-  CountedCall(const CountedCall&) = delete;
-  CountedCall& operator=(const CountedCall&) = delete;
 
   /// Whether `count_finished` must be called for the tasks of this call.
   bool counted() const noexcept { return counted_; }

@@ -13,6 +13,7 @@
 #include <tessera/error.hpp>
 
 #include "bench/timing.hpp"
+#include "common/not_copyable.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "shared/exit_code.hpp"
@@ -27,7 +28,7 @@ namespace {
 
 /// The data of the tasks. Each task writes its own tile and reads two tiles shared with other tasks, as in a product.
 /// The policy thus computes its scores as for real tasks, although no task waits for another.
-class Tiles {
+class Tiles : NotCopyable {
  public:
   explicit Tiles(int tasks) : side_(static_cast<std::size_t>(std::ceil(std::sqrt(tasks)))) {
     const auto count = static_cast<std::size_t>(tasks);
@@ -42,8 +43,6 @@ class Tiles {
   ~Tiles() {
     for (auto* handle : handles_) starpu_data_unregister_no_coherency(handle);
   }
-  Tiles(const Tiles&) = delete;
-  Tiles& operator=(const Tiles&) = delete;
 
   std::array<starpu_data_handle_t, 3> of(int task) const {
     const auto t = static_cast<std::size_t>(task);

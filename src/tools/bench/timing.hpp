@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "runtime/progress/progress.hpp"
 #include "runtime/progress/status_line.hpp"
 #include "runtime/progress/text.hpp"
@@ -16,13 +17,11 @@
 namespace tessera::bench {
 
 /// The status line of this program: the current measurement and, during long calls of Tessera, their progress.
-class Progress {
+class Progress : NotCopyable {
  public:
   /// @param wanted  empty: only on a terminal
   explicit Progress(std::optional<bool> wanted);
   ~Progress();
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
 
   /// Names the measurement that starts now.
   void begin(std::string what) { what_ = std::move(what); }

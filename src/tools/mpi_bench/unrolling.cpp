@@ -37,8 +37,6 @@ class Nobody final : public detail::Processes {
     for (const auto* tokens : {&tokens_.up, &tokens_.down})
       for (auto* token : *tokens) starpu_data_unregister_no_coherency(token);
   }
-  Nobody(const Nobody&) = delete;
-  Nobody& operator=(const Nobody&) = delete;
 
   std::uint64_t sent() const noexcept { return sent_; }
   std::uint64_t received() const noexcept { return received_; }

@@ -18,6 +18,7 @@
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
 
+#include "common/not_copyable.hpp"
 #include "shared/child_process.hpp"
 #include "simulate/outcome.hpp"
 #include "simulate/simulation.hpp"
@@ -27,7 +28,7 @@ namespace tessera::simulate {
 namespace {
 
 /// A running simulation and its output so far.
-class Child {
+class Child : NotCopyable {
  public:
   Child(const Options& options, const Run& run, const Scratch& scratch) {
     int ends[2];
@@ -50,8 +51,6 @@ class Child {
     process_.emplace(child);
   }
   ~Child() { close(socket_); }
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
 
   int socket() const { return socket_; }
 

@@ -15,6 +15,7 @@
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
 
+#include "common/not_copyable.hpp"
 #include "common/of_type.hpp"
 #include "common/whole_file.hpp"
 #include "machine/free_memory.hpp"
@@ -31,7 +32,7 @@ namespace tessera::simulate {
 namespace {
 
 /// Reserved addresses without memory. Simulated tasks access no data, but the tiles must not overlap.
-class AddressRange {
+class AddressRange : NotCopyable {
  public:
   explicit AddressRange(std::size_t bytes)
       : bytes_(std::max<std::size_t>(bytes, 1)),
@@ -39,8 +40,6 @@ class AddressRange {
     if (data_ == MAP_FAILED) throw RuntimeError("cannot reserve " + std::to_string(bytes_) + " bytes of address space");
   }
   ~AddressRange() { munmap(data_, bytes_); }
-  AddressRange(const AddressRange&) = delete;
-  AddressRange& operator=(const AddressRange&) = delete;
   void* data() const { return data_; }
 
  private:
@@ -49,7 +48,7 @@ class AddressRange {
 };
 
 /// A thread that repeats calls of a routine while this object exists. The constructor returns after the first call.
-class EndlessLoop {
+class EndlessLoop : NotCopyable {
  public:
   EndlessLoop(const bench::Routine& routine, const bench::Problem& problem)
       : routine_(routine), problem_(problem), A_(bench::operand_bytes(routine, problem)[0]),
@@ -61,8 +60,6 @@ class EndlessLoop {
     ends_ = true;
     starpu_pthread_join(thread_, nullptr);
   }
-  EndlessLoop(const EndlessLoop&) = delete;
-  EndlessLoop& operator=(const EndlessLoop&) = delete;
 
  private:
   void call() const { routine_.run_tessera(problem_, {A_.data(), B_.data(), C_.data()}); }

@@ -6,6 +6,7 @@
 
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "machine/simulation/machine_description.hpp"
 #include "simulate/outcome.hpp"
 
@@ -14,7 +15,7 @@ namespace tessera::simulate {
 
 /// Sums the task times of each GPU and counts the tasks of all cores, by wrapping the scheduling policy's hook for
 /// finished tasks.
-class TaskWatch {
+class TaskWatch : NotCopyable {
  public:
   explicit TaskWatch(int gpus) {
     core_tasks_ = 0;
@@ -29,8 +30,6 @@ class TaskWatch {
     starpu_profiling_status_set(STARPU_PROFILING_DISABLE);
     starpu_sched_get_sched_policy()->post_exec_hook = next;
   }
-  TaskWatch(const TaskWatch&) = delete;
-  TaskWatch& operator=(const TaskWatch&) = delete;
 
   static std::vector<GpuUse> result() { return uses; }
   static Index core_tasks() { return core_tasks_; }

@@ -7,19 +7,18 @@
 #include <optional>
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "machine/gpu.hpp"
 #include "workload/problem.hpp"
 
 namespace tessera::bench {
 
 /// Memory that the host can access, on huge pages if possible. Managed memory uses no huge pages.
-class HostMemory {
+class HostMemory : NotCopyable {
  public:
   /// @throws RuntimeError if it cannot be allocated
   HostMemory(std::size_t bytes, Memory kind);
   ~HostMemory();
-  HostMemory(const HostMemory&) = delete;
-  HostMemory& operator=(const HostMemory&) = delete;
   void* data() const noexcept { return data_; }
 
  private:

@@ -7,6 +7,7 @@
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
+#include "common/not_copyable.hpp"
 #include "machine/gpu.hpp"
 
 struct cublasContext;
@@ -18,24 +19,20 @@ namespace tessera::bench {
 enum class Inversion;
 
 /// Pauses StarPU's workers during the lifetime of this object, because idle workers poll on their cores.
-class PauseWorkers {
+class PauseWorkers : NotCopyable {
  public:
   PauseWorkers();
   ~PauseWorkers();
-  PauseWorkers(const PauseWorkers&) = delete;
-  PauseWorkers& operator=(const PauseWorkers&) = delete;
 
  private:
   bool paused_ = false;
 };
 
 /// Runs OpenBLAS with `threads` threads during the lifetime of this object. StarPU is paused.
-class OpenBlas {
+class OpenBlas : NotCopyable {
  public:
   explicit OpenBlas(int threads);
   ~OpenBlas();
-  OpenBlas(const OpenBlas&) = delete;
-  OpenBlas& operator=(const OpenBlas&) = delete;
 
  private:
   PauseWorkers pause_;
@@ -43,7 +40,7 @@ class OpenBlas {
 };
 
 /// Runs cuBLAS-XT on given GPUs during the lifetime of this object. StarPU is paused.
-class CublasXt {
+class CublasXt : NotCopyable {
  public:
   /// Whether this program was built with CUDA.
   static bool available();
@@ -51,8 +48,6 @@ class CublasXt {
   /// @throws RuntimeError
   explicit CublasXt(std::vector<int> devices);
   ~CublasXt();
-  CublasXt(const CublasXt&) = delete;
-  CublasXt& operator=(const CublasXt&) = delete;
 
   void set_block(Index block);
   cublasXtContext* handle() const noexcept { return handle_; }
@@ -63,14 +58,12 @@ class CublasXt {
 };
 
 /// Runs cuBLAS on one GPU, the calling thread's current device while this object exists. StarPU is paused.
-class CuBlas {
+class CuBlas : NotCopyable {
  public:
   /// @param device  CUDA ordinal
   /// @throws RuntimeError
   explicit CuBlas(int device);
   ~CuBlas();
-  CuBlas(const CuBlas&) = delete;
-  CuBlas& operator=(const CuBlas&) = delete;
 
   cublasContext* handle() const noexcept { return handle_; }
   /// Waits for the calls. @throws RuntimeError if one failed
@@ -83,14 +76,12 @@ class CuBlas {
 };
 
 /// Runs cuSOLVER on one GPU while this object exists. StarPU is paused. The GPU's memory is kept for the next call.
-class CuSolver {
+class CuSolver : NotCopyable {
  public:
   /// @param device  CUDA ordinal
   /// @throws RuntimeError
   explicit CuSolver(int device);
   ~CuSolver();
-  CuSolver(const CuSolver&) = delete;
-  CuSolver& operator=(const CuSolver&) = delete;
 
   // Matrices are in the memory of the GPU or in host memory. Copies do not overlap with arithmetic, since cuSOLVER
   // takes whole matrices.
@@ -124,15 +115,13 @@ class RefusedBlock : public RuntimeError {
 };
 
 /// Runs cuSOLVERMg on given GPUs while this object exists. StarPU is paused. Their memory is kept for the next call.
-class CuSolverMg {
+class CuSolverMg : NotCopyable {
  public:
   /// @param devices  CUDA ordinals
   /// @param block    columns per block, the unit that is distributed over the GPUs
   /// @throws RuntimeError if the library cannot be loaded or started
   CuSolverMg(const std::vector<int>& devices, Index block);
   ~CuSolverMg();
-  CuSolverMg(const CuSolverMg&) = delete;
-  CuSolverMg& operator=(const CuSolverMg&) = delete;
 
   /// Overwrites the lower triangle of A (n×n, in host memory) with its Cholesky factor. The library supports no upper
   /// triangles.

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-
 #include "algorithms/plan.hpp"
 #include "blas/call.hpp"
+#include "common/not_copyable.hpp"
 #include "machine/machine.hpp"
 #include "workload/problem.hpp"
 
@@ -39,12 +39,10 @@ struct Peers {
 const detail::Machine& machine_for(const Problem& problem);
 
 /// Everything that the benchmarks know about a routine.
-class Routine {
+class Routine : NotCopyable {
  public:
   explicit Routine(std::string name) : name_(std::move(name)) {}
   virtual ~Routine() = default;
-  Routine(const Routine&) = delete;
-  Routine& operator=(const Routine&) = delete;
 
   const std::string& name() const noexcept { return name_; }
 

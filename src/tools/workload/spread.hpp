@@ -7,17 +7,15 @@
 
 #include <tessera/matrix.hpp>
 
+#include "common/not_copyable.hpp"
 #include "workload/problem.hpp"
 
 namespace tessera::bench {
 
 /// A call on matrices without host memory. Their tiles are on the GPUs that own them, where earlier calls leave them.
-class SpreadCall {
+class SpreadCall : NotCopyable {
  public:
-  SpreadCall() = default;
   virtual ~SpreadCall() = default;
-  SpreadCall(const SpreadCall&) = delete;
-  SpreadCall& operator=(const SpreadCall&) = delete;
 
   /// Copies the operands from host memory to the tiles.
   virtual void fill() const = 0;
