@@ -44,6 +44,7 @@ int wake_for(State& state, const Task& task) {
 }  // namespace
 
 void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles, int priority) {
+  if (state.order.contains(task)) return;
   auto* const output = output_of(tiles);
   state.is_in_order = state.order.empty() || (state.is_in_order && priority <= state.last_priority);
   state.last_priority = priority;

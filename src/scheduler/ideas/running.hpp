@@ -8,7 +8,8 @@
 /// Bookkeeping when a task is submitted, popped, started and ended, and the sleeping workers to wake.
 namespace tessera::scheduler {
 
-/// Records that a task has been submitted.
+/// Records that a task has been submitted. StarPU also submits a task that continues after it was suspended (OpenMP),
+/// which has been counted already.
 void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles, int priority = 0);
 
 /// Queues a task that has become ready.

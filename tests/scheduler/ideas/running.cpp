@@ -43,6 +43,20 @@ TEST_F(Running, AWorkerDoesNotWaitForATaskThatOutlivesIt) {
   EXPECT_TRUE(state.order.empty());
 }
 
+// A task that was suspended (OpenMP) is submitted again to continue.
+TEST_F(Running, ATaskThatContinuesIsCountedOnce) {
+  auto& core = add_cpu(0);
+  const auto task = pop(core, {updates(1)});
+  task_starts(state, task, core.id, 1);
+  core.popped.clear();  // as in `take_turn`
+  task_submitted(state, task, {updates(1)});
+  EXPECT_EQ(state.chains.length(tile(1)), 1);
+  task_ends(state, task, {updates(1)}, core.id, 2);
+  EXPECT_EQ(state.chains.unfinished(core.id), 0);
+  EXPECT_TRUE(state.order.empty());
+  EXPECT_EQ(state.results.tiles.find(tile(1)), nullptr);
+}
+
 TEST_F(Running, ATaskThatThePolicyNeverSawIsIgnored) {
   EXPECT_FALSE(task_starts(state, reinterpret_cast<TaskId>(99), a_.id, 1));
   EXPECT_THAT(task_ends(state, reinterpret_cast<TaskId>(99), {}, a_.id, 1), IsEmpty());
