@@ -76,6 +76,13 @@ void compare_end(const State& state, const Worker& worker, ReadyQueue& queue, st
 /// @param rate  see `rate_of_all`
 double fair_share(const State& state, double rate) { return std::ceil(static_cast<double>(state.shared_tasks) / rate); }
 
+/// Whether another worker, the suggested home of a task, has left it, and the task comes before the last one that this
+/// worker has reserved. Tasks that depend on it would otherwise wait until a station is empty.
+bool was_left(const State& state, const Worker& worker, const Task& task) {
+  return task.output != nullptr && state.backend.suggested_home(task.output) != no_worker &&
+         RunsBefore{}(task, *worker.station.slots().back().task);
+}
+
 /// Whether a worker should begin the chain of a shared task before it continues with its own chains.
 bool begins_longer(const State& state, const Worker& worker, const Task& task, double rate) {
   const auto is_as_long = [&](const auto& entry) {
@@ -95,7 +102,7 @@ std::optional<Candidate> find_candidate(State& state, Worker& worker, bool skip_
   };
   const auto takes_from = [&](const ReadyQueue& queue) {
     if (queue.empty() || !can_execute(worker, queue.front())) return false;
-    if (worker.station.empty()) return true;
+    if (worker.station.empty() || was_left(state, worker, queue.front())) return true;
     const double rate = rate_of_all(state, worker, queue.front());
     return static_cast<double>(worker.station.size()) < fair_share(state, rate) ||
            begins_longer(state, worker, queue.front(), rate);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <vector>
 
+#include "ending.hpp"
 #include "measuring.hpp"
 #include "placing.hpp"
 
@@ -202,10 +203,10 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   const auto cores = static_cast<double>(state.kinds[cpu_kind].size());
   // The durations of GPUs vary little.
   const double factor = is_core && !is_cautious ? caution(cores / own / faster.rate) : 1;
-  const double enough = (factor * own - faster.seconds) * faster.rate;
+  const double end = (is_core ? 0 : seconds_until_free(state, worker)) + factor * own,
+               enough = (end - faster.seconds) * faster.rate;
   const auto slower = chains_of_slower(state, faster, worker, own, task);
-  if (run_out(faster, slower, static_cast<double>(state.order.size()) - slower.tasks, &SlowerChains::Rest::tasks,
-              factor * own))
+  if (run_out(faster, slower, static_cast<double>(state.order.size()) - slower.tasks, &SlowerChains::Rest::tasks, end))
     return true;
   // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready, or come before
   // the readers. Without readers, chains supply the next tasks.

@@ -261,6 +261,17 @@ TEST_F(Choosing, FillsTheStationAndThenTakesMoreUrgentTasks) {
   EXPECT_THAT(reserved(gpu_), ElementsAre(a, b, urgent, c));
 }
 
+TEST_F(Choosing, TakesATaskThatItsHomeHasLeftBeforeLessUrgentOnes) {
+  backend.homes = {{tile(1), gpu_.id}, {tile(2), peer_.id}, {tile(3), peer_.id}};
+  const auto own = push({updates(1)}, 1);
+  fill_station(state, gpu_);
+  for (const int priority : {2, 0}) share(state, submit({updates(priority == 2 ? 2 : 3)}, priority));
+  fill_station(state, gpu_);
+  ASSERT_THAT(gpu_.station.slots(), SizeIs(2));
+  EXPECT_EQ(gpu_.station.slots()[0].task->output, tile(2));
+  EXPECT_EQ(gpu_.station.slots()[1].task->id, own);
+}
+
 TEST_F(Choosing, ReservingATaskMakesTheWorkerItsHome) {
   push({updates(1)});
   fill_station(state, gpu_);

@@ -54,6 +54,15 @@ TEST_F(Declining, ReadyTasksCountWithTheirChains) {
   EXPECT_FALSE(leaves());
 }
 
+TEST_F(Declining, ASlowGpuFirstRunsWhatItHasPopped) {
+  auto& slow = add_gpu(3);
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}, {slow.id, 10.0}};
+  for (int i = 0; i < 30; i++) push({});
+  EXPECT_FALSE(leave_to_faster(state, slow, *submit({})));
+  pop(slow, {});
+  EXPECT_TRUE(leave_to_faster(state, slow, *submit({})));
+}
+
 // The program has accounted for the core's durations.
 TEST_F(Declining, ACoreKeepsTheTilesThatTheProgramGivesIt) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
