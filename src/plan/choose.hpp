@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -211,10 +212,9 @@ class Search : NotCopyable {
   /// slowest may run one more task than predicted.
   double error_of_end(const Plan& plan) const {
     double longest = 0;
-    if (machine_.gpus_alike) return longest;
-    const double flops = model_.flops(call_.task(plan));
-    for (std::size_t gpu = 0; gpu < index(plan.gpus); gpu++)
-      longest = std::max(longest, model_.gpus[gpu].product_seconds(flops));
+    const auto gpus = std::span(model_.gpus).first(index(plan.gpus));
+    if (std::ranges::all_of(gpus, &Gpu::alike_first)) return longest;
+    for (const auto& gpu : gpus) longest = std::max(longest, gpu.product_seconds(model_.flops(call_.task(plan))));
     return longest;
   }
   /// @param worse  the factor by which the predicted time counts as longer

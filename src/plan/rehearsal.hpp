@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <string>
 #include <utility>
@@ -150,6 +151,12 @@ class Rehearsal {
     for (const auto& further : graph_.further_of(operation))
       if (further.writes) use(further.tile);
   }
+  /// The tiles by which an operation connects chains: those that it only reads and, if it writes several, all.
+  template <typename Use>
+  void for_each_shared(const Operation& operation, Use use) const {
+    for_each_input(operation, use);
+    if (std::ranges::any_of(graph_.further_of(operation), &FurtherTile::writes)) for_each_output(operation, use);
+  }
   /// The tiles that an operation needs.
   template <typename Use>
   void for_each_read(const Operation& operation, Use use) const {
@@ -197,7 +204,7 @@ class Rehearsal {
   double staging_ = 0;                                     ///< when the threads that stage copies are free
   std::vector<int> home_, writes_left_, writer_, reader_;  ///< per tile; writer and reader: the last ones
   std::vector<int> later_writes_;                          ///< per tile: by operations that are not added yet
-  std::vector<int> readers_left_;                          ///< per tile: unfinished operations that only read it
+  std::vector<int> users_left_;  ///< per tile: unfinished operations that only read it, or write others, too
   std::vector<int> pending_, first_follower_;  ///< per operation; what it waits for, including its own submission
   std::vector<std::pair<int, int>> followers_, readers_;  ///< (operation, next in the list)
   std::size_t submitted_ = 0, finished_ = 0;

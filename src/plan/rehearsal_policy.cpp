@@ -73,8 +73,8 @@ bool Rehearsal::leaves_to_faster(int number, int gpu) {
   if (faster.gpus.empty() || lead < clearly) return false;
   const double enough = lead * faster.rate;
   if (static_cast<double>(submitted_ - finished_) < enough + held(number, gpu, faster)) return true;
-  const bool has_readers = readers_left_[index(wanted.output)] > 0;
-  const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, has_readers ? most_with_readers : most)));
+  const bool feeds_others = users_left_[index(wanted.output)] > 0;
+  const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, feeds_others ? most_with_readers : most)));
   return before(number, faster, counted) < counted;
 }
 
@@ -165,8 +165,10 @@ int Rehearsal::steal(int gpu) {
   int looked = 0;
   for (auto i = from.end(); i != from.begin() && looked < window; looked++) {
     --i;
+    if (&from == &state.station && state.popped < 0 && complete_[index(*i)] <= now_) continue;  // it starts now
     if (const double fetch = seconds_to_fetch(operation(*i), gpu); fetch < least) least = fetch, best = i;
   }
+  if (best == from.end()) return -1;
   const int number = *best;
   if (!pays(victim, gpu, operation(number), least) || leaves_to_faster(number, gpu)) return -1;
   from.erase(best);

@@ -379,6 +379,16 @@ TEST(Rehearsal, AGpuStealsWhileItsOwnOperationsWait) {
   EXPECT_LT(forecast.seconds, 300);
 }
 
+// Both GPUs get their second tile at the same time, and the slower one starts its operation as soon as the other is
+// free.
+TEST(Rehearsal, AnOperationThatStartsIsNotStolen) {
+  auto machine = machine_with(2);
+  machine.gpus[1].kernels["gemm"] = CostCurve({{1, 2.5}});
+  Products graph;
+  for (int i = 0; i < 4; i++) graph.product(-1, graph.tile(2), 1, i % 2);
+  EXPECT_EQ(Rehearsal(machine, graph, 2).run().steals, 0);
+}
+
 TEST(Rehearsal, CanBeUsedAgain) {
   Products graph;
   auto machine = machine_with(2);
@@ -424,6 +434,25 @@ TEST(Rehearsal, AMuchSlowerGpuTakesWhatTheFasterOneWouldReachLate) {
     graph.product(result, last, 10, 0);
   }
   EXPECT_LT(seconds(machine, graph), 13 * 10);
+}
+
+// The faster GPU has 80 operations to run before the one of the slower GPU, which takes as long as 100.
+TEST(Rehearsal, LeavesAnOperationOnSeveralTilesIfMoreOthersWouldWait) {
+  auto machine = machine_with(2);
+  machine.gpus[1].kernels["gemm"] = CostCurve({{1, 100}});
+  machine.gpus[1].alike_first = false;
+  for (const bool several : {false, true}) {
+    Products graph;
+    const auto add = [&](int operations, int owner) {
+      for (int i = 0; i < operations; i++) graph.product(-1, graph.tile(1e-4), 1, owner);
+    };
+    add(80, 0), add(1, 1), add(30, 0);
+    if (several) {
+      graph.further = {{graph.tile(1e-4), true, true}};
+      graph.operations[80].end = 1;
+    }
+    EXPECT_NEAR(seconds(machine, graph), several ? 111 : 110, 0.5);
+  }
 }
 
 TEST(Rehearsal, ColumnsAreCopiedSlowlyWhileTheGpuComputes) {
