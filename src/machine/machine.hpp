@@ -40,7 +40,9 @@ struct Machine {
   Placement placement = Placement::Scheduler;
   Index tile = 0;                  ///< the tile size that the user has asked for; 0: none
   std::optional<bool> even_edges;  ///< the user's choice for edges where tiles do not divide a product evenly
-  int operands = in_host_memory;   ///< for a plan: where the operands are
+  /// Whether tiles in pageable memory are copied without occupying the threads that drive GPUs.
+  bool posts_copies = false;
+  int operands = in_host_memory;  ///< for a plan: where the operands are
   /// If not null, receives every candidate of a plan that can be rehearsed. This costs some time.
   std::vector<plan::Considered>* considered = nullptr;
 

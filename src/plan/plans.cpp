@@ -21,7 +21,8 @@ namespace {
 using algorithms::Plan;
 
 /// What determines the plan of a call, besides the call.
-using Conditions = std::tuple<Index, std::vector<int>, double, int, int, std::size_t, Placement, const plan::Machine*>;
+using Conditions =
+    std::tuple<Index, std::vector<int>, double, int, bool, int, std::size_t, Placement, const plan::Machine*>;
 
 /// Remembers the plans of one kind of call.
 template <typename Call>
@@ -74,8 +75,9 @@ Plan rehearsed(const plan::Machine& model, detail::Machine machine, const Call& 
 template <typename Call, typename Describe>
 Plan planned(const detail::Machine& machine, const Call& call, Describe describe) {
   const auto& model = model_of(machine, call.type);
-  const std::pair key{call, Conditions{machine.tile, machine.gpus, machine.gpu_memory, machine.operands,
-                                       machine.cpu_workers, machine.sharing_cores.size(), machine.placement, &model}};
+  const std::pair key{call,
+                      Conditions{machine.tile, machine.gpus, machine.gpu_memory, machine.operands, machine.posts_copies,
+                                 machine.cpu_workers, machine.sharing_cores.size(), machine.placement, &model}};
   if (machine.considered == nullptr)
     if (auto known = memory<Call>().find(key)) return *std::move(known);
   auto plan = rehearsed(model, machine, call);

@@ -13,7 +13,6 @@
 #include "common/of_type.hpp"
 #include "graph.hpp"
 #include "machine/machine.hpp"
-#include "memory/tile_interface.hpp"
 #include "plans.hpp"
 #include "rehearse.hpp"
 
@@ -52,8 +51,7 @@ struct Sums {
     constexpr double most_pinned = 1 << 26;
     const bool pageable = machine.operands == detail::in_pageable_memory,
                fit = machine.gpu_memory <= 0 || bytes() <= machine.gpu_memory / 2,
-               loads = pageable ? detail::tile_interface::posts_copies() && machine.gpu_memory > 0 && fit
-                                : bytes() <= most_pinned && fit;
+               loads = pageable ? machine.posts_copies && machine.gpu_memory > 0 && fit : bytes() <= most_pinned && fit;
     return machine.has_owners() && ((plan.sums == 1 && loads) || plan.panels.exist());
   }
   TileExtents task(const Plan& plan) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <mutex>
@@ -42,6 +43,13 @@ class FairShares {
   int first() noexcept {
     const std::lock_guard lock(mutex_);
     return priority_at(reached_);
+  }
+
+  /// The part of a memory that a new call may fill before its tasks run: half if it is alone, and half as much for each
+  /// running call, so that all parts together fit.
+  double part_of_memory() noexcept {
+    const std::lock_guard lock(mutex_);
+    return std::ldexp(0.5, -static_cast<int>(calls_));
   }
 
  private:

@@ -30,6 +30,7 @@
 #include "machine/machine_rates.hpp"
 #include "machine/opencl.hpp"
 #include "machine/starpu_folder.hpp"
+#include "memory/tile_interface.hpp"
 #include "policy_names.hpp"
 #include "progress/display.hpp"
 #include "recording.hpp"
@@ -92,6 +93,7 @@ Session::Session(const RuntimeOptions& given)
   look_at_workers();
   measure_gpu_rates(machine_);  // before any call can use the GPUs
   parts_->devices.emplace(static_cast<std::size_t>(options.pinned_memory) << 20);
+  machine_.posts_copies = tile_interface::posts_copies();
   // Nothing is measured in the program's own StarPU: if the program has paused it, the tasks would never run.
   measure_operations(machine_, !joined_);
   if (machine_.placement == Placement::Automatic) machine_.placement = Placement::Home;

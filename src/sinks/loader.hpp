@@ -80,15 +80,17 @@ class Loader {
     if (std::ranges::find(users, owner) == users.end()) users.push_back(owner);
   }
 
-  /// Requests the remaining tiles. Call this after the last task.
+  /// Requests the remaining tiles, as far as they fit beside those of other calls. Call this after the last task.
   void finish() {
     while (!waiting_.empty()) load_first_waiting();
+    const double memory = session_.machine().gpu_memory, room = memory * session_.shares().part_of_memory();
     std::vector<std::size_t> bytes(session_.machine().gpus.size());
     const auto of_link = [&](int gpu) -> auto& { return bytes[static_cast<std::size_t>(gpu)]; };
     for (const auto tile : order_) {
       if (!travels_alone(tile)) continue;
       const int gpu = *std::ranges::min_element(users_[tile], {}, of_link);
       of_link(gpu) += starpu_data_get_size(tile);
+      if (memory > 0 && static_cast<double>(of_link(gpu)) > room) return;
       request(tile, gpu);
     }
   }
@@ -117,9 +119,8 @@ class Loader {
     starpu_data_prefetch_on_node_prio(tile, starpu_worker_get_memory_node(static_cast<unsigned>(worker)), 1,
                                       priority_--);
   }
-  static bool travels_alone(starpu_data_handle_t tile) {
-    namespace interface = detail::tile_interface;
-    return starpu_data_get_interface_ops(tile) == interface::pinned() || interface::posts_copies();
+  bool travels_alone(starpu_data_handle_t tile) const {
+    return session_.machine().posts_copies || starpu_data_get_interface_ops(tile) == detail::tile_interface::pinned();
   }
 
   const detail::Session& session_;

@@ -143,6 +143,18 @@ TEST(Plan, IsRememberedForEachRoutine) {
   EXPECT_THAT(chosen[4], testing::HasSubstr("diagonal")) << "trmm, after LU with the same extents";
 }
 
+TEST(Plan, IsRememberedForEachWayToCopyPageableMemory) {
+  const InventedRates rates;
+  auto machine = machine_with(1, 2, Placement::Home);
+  machine.gpu_memory = 1e10, machine.operands = detail::in_pageable_memory;
+  const auto seconds = [&] {
+    return plan::plan_product(machine, 'd', Op::NoTrans, Op::NoTrans, 4000, 4000, 4000).seconds;
+  };
+  const double copied_by_drivers = seconds();
+  machine.posts_copies = true;
+  EXPECT_NE(seconds(), copied_by_drivers) << "all tiles are requested at the start";
+}
+
 TEST(Plan, IsChosenWithoutOwners) {
   const InventedRates rates;
   const auto plan =
@@ -179,7 +191,6 @@ TEST(Plan, CutsEdgesByTheNumberOfGpus) {
   EXPECT_EQ(edges(0, true), EdgeTiles::Ragged);
 }
 
-// From pinned memory. Copies of pageable memory are posted only in a session with GPUs.
 TEST(Plan, RequestsAllTilesOfSmallProducts) {
   const InventedRates rates;
   auto machine = machine_with(1, 2, Placement::Home);
@@ -190,6 +201,10 @@ TEST(Plan, RequestsAllTilesOfSmallProducts) {
   EXPECT_FALSE(loads(1000));
   machine.gpu_memory = 1e9, machine.operands = detail::in_pageable_memory;
   EXPECT_FALSE(loads(1000));
+  machine.posts_copies = true;
+  EXPECT_TRUE(loads(1000));
+  EXPECT_TRUE(loads(4000));
+  EXPECT_FALSE(loads(8000)) << "more than half of the memory";
   machine.operands = detail::in_host_memory, machine.placement = Placement::Scheduler;
   EXPECT_FALSE(loads(1000));
 }

@@ -45,6 +45,19 @@ TEST(FairShares, ACallAloneHasItsTasksInOrderFromZero) {
   EXPECT_EQ(all.first(), 0);
 }
 
+TEST(FairShares, PartsOfMemoryFitTogether) {
+  FairShares all;
+  double filled = 0;
+  std::vector<std::unique_ptr<Share>> running;
+  for (int call = 0; call < 10; call++) {
+    filled += all.part_of_memory();
+    running.push_back(std::make_unique<Share>(all));
+  }
+  EXPECT_LE(filled, 1);
+  running.clear();
+  EXPECT_EQ(all.part_of_memory(), 0.5);
+}
+
 TEST(FairShares, ANewCallStartsAtTheTimeOfRunningCalls) {
   FairShares all;
   Backlog old(all, 100, unit);
