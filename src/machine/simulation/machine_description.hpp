@@ -122,6 +122,10 @@ struct Machine {
   double total(int count, double Gpu::*own, double SharedLink::*limit) const;
 };
 
+/// The rate of cores in a type. They are twice as fast in single precision. A complex flop takes as long as a real one.
+/// @param rate  in double precision
+constexpr double rate_of_cores(char type, double rate) { return type == 's' || type == 'c' ? 2 * rate : rate; }
+
 /// @throws RuntimeError that names the file, the field, its value and what is allowed
 Machine read_machine(const std::filesystem::path& file);
 

@@ -13,17 +13,10 @@ namespace {
 
 using simulation::described_machine;
 
-/// Cores are twice as fast in single precision. A complex flop takes as long as a real one.
-/// @param rate  in double precision
-double core_seconds(char type, double flops, double rate) {
-  const bool single = type == 's' || type == 'c';
-  return flops / (rate * (single ? 2 : 1));
-}
-
 MachineRates describe(const Machine& machine, char type) {
   const double flops = flops_of_multiply_add(type) * 256 * 256 * 256;
   MachineRates rates;
-  rates.cpu = CostCurve({{flops, core_seconds(type, flops, described_machine().core_rate)}});
+  rates.cpu = CostCurve({{flops, flops / simulation::rate_of_cores(type, described_machine().core_rate)}});
   if (machine.gpu_count() == 0) return rates;
   const int first = machine.gpus.front();
   const auto& kind = described_machine().kind_of(first);
@@ -65,7 +58,7 @@ double expected_seconds(const char* operation, const codelets::Work& work, int w
   const auto& machine = described_machine();
   if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) {
     const bool by_all_cores = work.columns > 0 && machine.panel_rate > 0;
-    return core_seconds(work.type, work.flops, by_all_cores ? machine.panel_rate : machine.core_rate);
+    return work.flops / simulation::rate_of_cores(work.type, by_all_cores ? machine.panel_rate : machine.core_rate);
   }
   return machine.kind_of(starpu_worker_get_devid(worker)).task_seconds(operation, work);
 }

@@ -154,7 +154,9 @@ Result Report::result(const Run& run, const Outcome& outcome, double peak) const
   const auto least = run.routine->compulsory(run.problem);
   r.bytes_min_h2d = run.gpus > 0 ? least.in : 0;
   DeviceRates rates{.flops = peak};
-  if (run.gpus > 0) {
+  if (run.gpus > 0) {  // cores may compute tiles, too
+    if (outcome.core_tasks > 0)
+      rates.flops += outcome.cpus * simulation::rate_of_cores(run.problem.type, options_.machine.core_rate);
     rates.in = options_.machine.total_in(run.gpus), rates.out = options_.machine.total_out(run.gpus);
     rates.both = options_.machine.total_both(run.gpus);
   }

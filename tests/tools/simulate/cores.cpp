@@ -30,6 +30,7 @@ TEST(Cores, SpeedUpSlowGpus) {
       EXPECT_GE(median(without[i]), least * median(with[i])) << what;
       EXPECT_GT(core_tasks(with[i]), 0) << what;
       EXPECT_EQ(core_tasks(without[i]), 0) << what;
+      EXPECT_LE(with[i].at("fraction_of_limit"), 1) << what << ": the limit includes the cores";
       const auto& scheduling = with[i].at("scheduling");
       EXPECT_LE(scheduling.at("idle_for_tasks_s").get<double>() + scheduling.at("idle_for_data_s").get<double>(),
                 scheduling.at("workers").get<double>() * median(with[i]))
