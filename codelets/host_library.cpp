@@ -33,6 +33,10 @@ class Library {
       trouble_ = std::string("the OpenBLAS that Tessera was built with cannot be loaded: ") + dlerror();
       return;
     }
+    // Its buffers have a lock only if it was built with one, which it does not tell.
+    if (auto* const kind = reinterpret_cast<int (*)()>(symbol("openblas_get_parallel")); kind != nullptr && kind() == 0)
+      trouble_ =
+          TESSERA_OPENBLAS " is an OpenBLAS without threads, which gives wrong results if several threads call it";
     const auto find = [&](auto& function, const char* name) {
       void* const address = dlsym(handle_, name);
       if (address == nullptr && trouble_.empty())

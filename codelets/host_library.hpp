@@ -15,7 +15,7 @@ std::string library();
 
 /// Checks that the library works. Call this before any BLAS or LAPACK function of this namespace. Only `symbol` and
 /// `library` may be called without it.
-/// @throws RuntimeError if the library cannot be loaded, or lacks a function
+/// @throws RuntimeError if the library cannot be loaded, lacks a function, or must not be called by several threads
 void require_library();
 
 }  // namespace tessera::host

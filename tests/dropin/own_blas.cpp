@@ -43,6 +43,18 @@ TEST(OwnBlas, IsFoundAlthoughItIsPrivate) {
   EXPECT_THAT(ended.said("host_blas"), ::testing::HasSubstr("own-blas")) << ended;
 }
 
+const Scenario single{"an OpenBLAS without threads", call_gemm};
+
+TEST(OwnBlas, WithoutThreadsIsNotCalledByWorkers) {
+  const Folder folder;
+  std::filesystem::create_symlink(std::getenv("TESSERA_TEST_OWN_BLAS"), folder / "libopenblas.so.0");
+  const auto ended = single.run({{"LD_LIBRARY_PATH", (folder / "").string()}, {"TESSERA_BLAS_MIN_FLOPS", "0"}});
+  EXPECT_EQ(ended.status, 0) << ended;
+  EXPECT_THAT(ended.err,
+              ::testing::HasSubstr("libopenblas.so.0 is an OpenBLAS without threads, which gives wrong results"))
+      << ended;
+}
+
 const Scenario without{"no BLAS at all", call_gemm};
 
 TEST(OwnBlas, IsMissed) {

@@ -37,6 +37,7 @@ class Tessera(CMakePackage, CudaPackage):
         depends_on("fmt@9:", type="build")
         depends_on("cairo +svg")
 
+    conflicts("^openblas threads=none", msg="several threads of Tessera call OpenBLAS at the same time")
     conflicts("%gcc@:10", msg="Tessera is written in C++20")
     conflicts("cuda_arch=none", when="+cuda", msg="cuda_arch says for which GPUs to compile, for example 90")
 
