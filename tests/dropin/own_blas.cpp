@@ -55,6 +55,24 @@ TEST(OwnBlas, WithoutThreadsIsNotCalledByWorkers) {
       << ended;
 }
 
+const Scenario two{"an OpenBLAS beside that of the drop-in", [] {
+                     require(dlopen(std::getenv("TESSERA_TEST_OWN_BLAS"), RTLD_NOW | RTLD_GLOBAL) != nullptr,
+                             "the stand-in");
+                     const int n = 200;  // products of small matrices need no buffer
+                     const std::vector<double> ones(static_cast<std::size_t>(n) * n, 1);
+                     auto C = ones;
+                     const double one = 1;
+                     reinterpret_cast<Gemm>(dlsym(RTLD_DEFAULT, "dgemm_"))("N", "N", &n, &n, &n, &one, ones.data(), &n,
+                                                                           ones.data(), &n, &one, C.data(), &n);
+                     return C == std::vector<double>(C.size(), n + 1) ? 0 : 1;
+                   }};
+
+TEST(OwnBlas, KeepsItsBuffersToItself) {
+  if (dlsym(RTLD_DEFAULT, "__asan_init") != nullptr || dlsym(RTLD_DEFAULT, "__tsan_init") != nullptr)
+    GTEST_SKIP() << "sanitizers do not allow RTLD_DEEPBIND";
+  EXPECT_TRUE(has_ended_silently(two.run({{"TESSERA_DEVICES", "0"}})));
+}
+
 const Scenario without{"no BLAS at all", call_gemm};
 
 TEST(OwnBlas, IsMissed) {
