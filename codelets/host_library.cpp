@@ -2,6 +2,7 @@
 #include "host_library.hpp"
 
 #include <dlfcn.h>
+#include <starpu_config.h>
 
 #include <type_traits>
 
@@ -33,10 +34,16 @@ class Library {
       trouble_ = std::string("the OpenBLAS that Tessera was built with cannot be loaded: ") + dlerror();
       return;
     }
+#ifndef STARPU_SIMGRID
     // Its buffers have a lock only if it was built with one, which it does not tell.
-    if (auto* const kind = reinterpret_cast<int (*)()>(symbol("openblas_get_parallel")); kind != nullptr && kind() == 0)
-      trouble_ =
-          TESSERA_OPENBLAS " is an OpenBLAS without threads, which gives wrong results if several threads call it";
+    auto* const kind = reinterpret_cast<int (*)()>(symbol("openblas_get_parallel"));
+    Dl_info info{};
+    if (kind != nullptr && kind() == 0 && dladdr(reinterpret_cast<void*>(kind), &info) != 0)
+      trouble_ = std::string(TESSERA_OPENBLAS
+                             " is an OpenBLAS without threads, which may give wrong results if several "
+                             "threads call it: ") +
+                 info.dli_fname;
+#endif
     const auto find = [&](auto& function, const char* name) {
       void* const address = dlsym(handle_, name);
       if (address == nullptr && trouble_.empty())

@@ -152,12 +152,12 @@ table() {  # own-tiles: rows name the machine, and tile and CPU workers of the o
       if (key != problem) {
         if (problem != "") row()
         problem = key
-        split("", time); split("", bytes)
+        split("", time); split("", bytes); limit = 0
       }
       policy = value("policy"); gsub(/"/, "", policy)
       seconds = value("median_s") + 0
+      if (limit == 0 || value("limit_s") < limit) limit = value("limit_s")
       if (policy in time && time[policy] <= seconds) next
-      if (policy == "tessera") limit = value("limit_s")
       time[policy] = seconds; bytes[policy] = value("bytes_h2d") + 0; unused[policy] = idle(seconds)
       how[policy] = own_tiles ? " (" tile() ", " value("cpus") " CPUs)" : ""
     }

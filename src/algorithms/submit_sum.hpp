@@ -21,10 +21,10 @@ void submit_sum(const detail::Session& session, const algorithms::Plan& plan, co
   const Sum sum(session.machine(), plan, {session, plan.grid, C, region, last}, {share.p, share.q}, beta, real_diagonal,
                 loads);
   const auto algorithm = [&](auto& to) { accumulate(to, sum, add); };
+  sinks::Submitter submitter(session, C, plan.gpus);  // first, since loads are limited by the number of calls
   if (loads)
     load(session, C.type(), algorithm, panels ? sinks::LoadOn::FirstUser : sinks::LoadOn::LeastLoaded,
          (panels ? plan.panels.ahead : 2) * plan.grid.size());
-  sinks::Submitter submitter(session, C, plan.gpus);
   submit(submitter, algorithm);
 }
 

@@ -14,9 +14,8 @@ namespace tessera::algorithms {
 ///
 /// A, B and C are cut into panels of full height. Each step combines one panel of A with one panel of C: it multiplies
 /// by the symmetric part on the diagonal, of which each GPU makes a full matrix first, by the rest of the panel, and by
-/// the transpose of the rest. A panel of C is
-/// thus complete after one task per panel of A, and only the stored triangle is copied. The panels are scheduled as in
-/// `triangular_panels`.
+/// the transpose of the rest. A panel of C is thus complete after one task per panel of A, and only the stored triangle
+/// is copied. The panels are scheduled as in `triangular_panels`.
 /// @param B, C   in panels of the same width
 /// @param ahead  number of panels of C that each GPU starts while A arrives
 template <typename Sink>

@@ -29,8 +29,10 @@ struct MachineRates {
   struct Columns {
     CostCurve idle, computing;  ///< what the GPU does meanwhile
   };
-  Columns columns;        ///< of a tile in a large matrix
-  Columns close_columns;  ///< if the columns of the matrix begin at most `close` bytes apart
+  Columns columns;  ///< of a tile in a large matrix
+  /// If the columns of the matrix begin at most `close` bytes apart. On H200s, columns up to 32 KiB apart are close,
+  /// but rehearsals of larger calls in tiles are too short if they know that, see traces/h200-notebook.md.
+  Columns close_columns;
   static constexpr double close = 1 << 13;
 };
 

@@ -179,7 +179,8 @@ std::vector<Plan> beside_triangle(const Machine& model, const detail::Machine& m
     const Index all = divide_up(columns, width), own = divide_up(all, gpus);
     const double bytes = model.bytes(order, order) + static_cast<double>(matrices) * model.bytes(order, own * width);
     for (const Index chunk : {chunks[1], chunks[2]}) {
-      const double squares = matrices > 1 ? model.bytes(order, chunk) : 0;  // see symmetric_panels
+      const bool symmetric = matrices > 1;
+      const double squares = symmetric ? model.bytes(order, chunk) : 0;  // see symmetric_panels
       if (!enough_terms(order, chunk) || (model.memory > 0 && bytes + squares > model.memory)) continue;
       const TileExtents tile{order, width, chunk};
       plans.push_back(plan_columns(machine, side == Side::Left ? tile : TileExtents{width, order, chunk}, gpus, gpus));

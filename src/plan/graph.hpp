@@ -33,8 +33,9 @@ constexpr std::size_t index(int number) { return static_cast<std::size_t>(number
 /// What determines the cost of copying a tile. A column is one contiguous piece of host memory [bytes].
 struct TileSizes {
   double bytes, column;
-  double apart = std::numeric_limits<double>::infinity();  ///< distance between the starts of two columns
-  double narrow = 0;                                       ///< rows or columns, whichever are fewer; 0: not known
+  /// Distance between the starts of two columns. Plans do not know leading dimensions, so it is that of a whole matrix.
+  double apart = std::numeric_limits<double>::infinity();
+  double narrow = 0;                  ///< rows or columns, whichever are fewer; 0: not known
   bool temporary = false;             ///< whether it exists only during the call, without memory of the caller
   int calls = 1;                      ///< number of driver calls that start a copy
   int calls_home = 0;                 ///< additional driver calls if a copy from GPU to GPU ends at its home

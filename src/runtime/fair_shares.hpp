@@ -45,11 +45,12 @@ class FairShares {
     return priority_at(reached_);
   }
 
-  /// The part of a memory that a new call may fill before its tasks run: half if it is alone, and half as much for each
-  /// running call, so that all parts together fit.
+  /// The part of a memory that a call may fill before its tasks run: half if it is alone, and half as much for each
+  /// other call, so that all parts together fit.
+  /// @pre  the call has a Share
   double part_of_memory() noexcept {
     const std::lock_guard lock(mutex_);
-    return std::ldexp(0.5, -static_cast<int>(calls_));
+    return std::ldexp(1, -static_cast<int>(calls_));
   }
 
  private:

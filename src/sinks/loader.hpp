@@ -81,6 +81,7 @@ class Loader {
   }
 
   /// Requests the remaining tiles, as far as they fit beside those of other calls. Call this after the last task.
+  /// @pre  for `LeastLoaded`, the call's Submitter exists
   void finish() {
     while (!waiting_.empty()) load_first_waiting();
     const double memory = session_.machine().gpu_memory, room = memory * session_.shares().part_of_memory();
@@ -89,8 +90,9 @@ class Loader {
     for (const auto tile : order_) {
       if (!travels_alone(tile)) continue;
       const int gpu = *std::ranges::min_element(users_[tile], {}, of_link);
-      of_link(gpu) += starpu_data_get_size(tile);
-      if (memory > 0 && static_cast<double>(of_link(gpu)) > room) return;
+      const auto size = starpu_data_get_size(tile);
+      if (memory > 0 && static_cast<double>(of_link(gpu) + size) > room) continue;
+      of_link(gpu) += size;
       request(tile, gpu);
     }
   }

@@ -78,6 +78,7 @@ class ProductOps {
   /// @param first  the row of A at which its diagonal begins
   /// @param owner  the GPU that uses the result
   typename Sink::Temporary symmetrized(bool hermitian, Uplo stored, const Tile& A, Index first, int owner) {
+    sink_.step(A.j);
     auto square = sink_.temporary(A, A.columns, A.columns, element_size_);
     const auto order = static_cast<double>(A.columns);
     sink_.submit(codelets::symmetrize(type_), {A.read(), {square.handle(), STARPU_W}},

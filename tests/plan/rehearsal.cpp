@@ -467,6 +467,19 @@ TEST(Rehearsal, ColumnsAreCopiedSlowlyWhileTheGpuComputes) {
   EXPECT_GT(seconds(machine, graph), 20 + 20 + 1000 + 10 - 1);
 }
 
+TEST(Rehearsal, ColumnsCloseTogetherAreCopiedFaster) {
+  auto machine = machine_with(1);
+  machine.gpus[0].in = machine.gpus[0].out = {CostCurve({{1, 4}}), CostCurve({{1, 4}})};
+  machine.gpus[0].close = {CostCurve({{1, 2}}), CostCurve({{1, 2}})};
+  const auto seconds_if_apart = [&](double bytes) {
+    Products graph;
+    graph.product(-1, graph.add({.bytes = 10, .column = 1, .apart = bytes}), 1000, 0);
+    return seconds(machine, graph);
+  };
+  constexpr double close = detail::MachineRates::close;
+  EXPECT_DOUBLE_EQ(seconds_if_apart(close + 1) - seconds_if_apart(close), 2 * 10 * (4 - 2));  // to the GPU and back
+}
+
 TEST(Rehearsal, IsGivenUpWhenItTakesTooLong) {
   Products graph;
   for (int i = 0; i < 100; i++) graph.product(-1, graph.tile(), 10, 0);

@@ -136,13 +136,14 @@ TEST_P(UpdateInPanels, IsExactOnIntegers) {
 struct TriangularCase {
   Index order, columns, chunk, width;
 };
-constexpr std::array<TriangularCase, 6> triangular_cases{{
+constexpr std::array<TriangularCase, 7> triangular_cases{{
     {64, 64, 16, 16},
     {70, 53, 16, 16},  // ragged
     {70, 53, 64, 16},  // two steps
     {33, 5, 8, 8},     // one panel of B
     {20, 40, 20, 8},   // one panel of A
     {1, 3, 8, 2},
+    {120, 20, 80, 8},  // squares of 32 at the edge of a panel
 }};
 
 bool is_triangular(const Routine<std::complex<double>>& routine) {

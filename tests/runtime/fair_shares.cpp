@@ -50,11 +50,12 @@ TEST(FairShares, PartsOfMemoryFitTogether) {
   double filled = 0;
   std::vector<std::unique_ptr<Share>> running;
   for (int call = 0; call < 10; call++) {
-    filled += all.part_of_memory();
     running.push_back(std::make_unique<Share>(all));
+    filled += all.part_of_memory();
   }
   EXPECT_LE(filled, 1);
   running.clear();
+  const Share alone(all);
   EXPECT_EQ(all.part_of_memory(), 0.5);
 }
 
