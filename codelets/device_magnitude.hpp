@@ -22,8 +22,8 @@ template <typename T>
 cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool unit, int block, int m, int n, const T* A,
                                        int lda, double* of_squares, double* of_rest);
 
-/// *first ← the first row of a lower triangle of order n, or column of an upper one, with an infinite element or NaN
-/// off the diagonal; more than n if there is none.
+/// *first ← the first row (lower triangle of order n) or column (upper) with an infinite element or NaN off the
+/// diagonal; more than n if there is none.
 /// @param first  in pinned memory
 template <typename T>
 cudaError_t first_not_finite(cudaStream_t stream, bool lower, int n, const T* A, int lda, int* first);

@@ -159,7 +159,7 @@ class Runtime {
 ///         by a routine on pointers or a wait for the matrix or its `Submissions`; or within a StarPU task
 void wait();
 
-/// Waits for the work queued so far on a CUDA stream, so that operands in GPU memory that this work computes are ready
+/// Waits for the work queued so far on a CUDA stream, so that operands that this work computes in GPU memory are ready
 /// for the next call. Calls wait for the legacy default stream themselves.
 /// @throws RuntimeError if that work has failed, or Tessera was built without CUDA
 void after(CUstream_st* stream);

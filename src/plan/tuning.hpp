@@ -41,7 +41,7 @@ inline constexpr int slots_at_rest = 2;
 inline constexpr double most_reserved = 0.5;
 
 /// A candidate with twice as many GPUs must be faster by this factor. Rehearsals are inexact, above all in how GPUs
-/// wait for each other: on four H200s, calls take up to a tenth longer than on two, relative to their rehearsals.
+/// wait for each other: on four H200s, the ratio of measured to rehearsed time is up to a tenth higher than on two.
 /// Unused GPUs are free for other work.
 inline constexpr double clear_gain = 1.05;
 

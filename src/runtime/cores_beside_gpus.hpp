@@ -17,9 +17,9 @@ struct CoresBesideGpus {
 
 /// Decides, from the rates known before StarPU starts, whether CPU cores compute tiles alongside the GPUs.
 ///
-/// They do if all cores together reach at least 3 % of the GPUs' rate in double or in single precision. If there are
-/// CUDA GPUs, the user must also ask for CPU workers, because idle CPU workers slow down the threads that drive these
-/// GPUs.
+/// They do if the cores that drive no GPU reach at least 3 % of the GPUs' rate in double or in single precision. If
+/// there are CUDA GPUs, the user must also ask for CPU workers, because idle CPU workers slow down the threads that
+/// drive these GPUs.
 /// @param machine  the machine with its GPUs
 CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& options);
 

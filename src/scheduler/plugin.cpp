@@ -38,9 +38,9 @@ void init(unsigned context) {
 
 void deinit(unsigned context) { delete &policy_of(context); }
 
-/// Reports the end of a task of the program. StarPU reports no ends of its internal tasks to the policy, for example of
-/// those that `starpu_data_cpy` and reductions submit. It does call every task's epilogue, and only the program's tasks
-/// are given one.
+/// Reports the end of a task. StarPU reports no ends of its internal tasks to the policy, for example of those that
+/// `starpu_data_cpy` and reductions submit, but it calls the epilogue of every task. `push` sets this one if a task has
+/// none; the ends of the others are reported by `ends`.
 void epilogue(void*) {
   auto* const task = starpu_task_get_current();
   policy_of(task->sched_ctx).ends(task, starpu_worker_get_id());

@@ -52,10 +52,11 @@ struct ProcessBlocks {
 /// @param matrices  bytes of the process's parts of the matrices
 double memory_for_copies(const ProcessModel& processes, double matrices);
 
-/// The paper's choice. C fills at most three quarters of each GPU: all of C if it fits, otherwise a block with b = c.
-/// The chunk fills the rest. Copies of other processes' tiles take at most half of the host memory that the matrices
-/// leave free. If copies of all inputs fit there, none are held back: no tile is then sent twice, and all processes
-/// send at once. If inputs are held back, only the row and the column of processes that own the inputs of a term send.
+/// The choice of Hérault et al. C fills at most three quarters of each GPU: all of C if it fits, otherwise a block with
+/// b = c. The chunk fills the rest. Copies of other processes' tiles take at most half of the host memory that the
+/// matrices leave free. If copies of all inputs fit there, none are held back: no tile is then sent twice, and all
+/// processes send at once. If inputs are held back, only the row and the column of processes that own the inputs of a
+/// term send.
 ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledProduct& product,
                                     const WantedBlocks& wanted = {});
 
