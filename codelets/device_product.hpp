@@ -3,8 +3,8 @@
 
 #include "blas/call.hpp"
 
-/// Products whose operands are all in the memory of one GPU, computed by the calling thread. A task would take about 50
-/// µs longer to start and to end.
+/// Products whose operands are all in the memory of one GPU, computed by the calling thread. A task would take longer
+/// to start and to end.
 namespace tessera::device {
 
 /// Computes a call of gemm on a GPU, which becomes the thread's current device, and waits for its end.
