@@ -345,7 +345,8 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
       const Index mt = divide_up(call.m, tile.m), nt = divide_up(call.n, tile.n);
       const auto region = call.is_triangle() ? tile::Region::triangle(Uplo::Lower, mt, nt, tile.m, tile.n)
                                              : tile::Region(tile::Part::All);
-      plans.push_back(plan_sums(machine, call.type, tile, region.tiles(mt, nt), call.k, gpus));
+      auto& plan = plans.emplace_back(plan_sums(machine, call.type, tile, region.tiles(mt, nt), call.k, gpus));
+      if (call.what == SumOf::Product) plan.at_the_edges = edges_of_products(machine, gpus);
     };
     for (const Index m : rows)
       for (const Index n : columns)

@@ -257,7 +257,10 @@ class Search : NotCopyable {
       if (machine_.tile == 0 && even < share.widest) add(even);
       add(share.widest);
     }
-    if (candidate.for_cores > 0) all.emplace_back(alone).for_cores = candidate.for_cores;
+    if (candidate.for_cores > 0) {
+      auto& plan = all.emplace_back(alone);
+      plan.for_cores = candidate.for_cores, plan.at_the_edges = tile::EdgeTiles::Ragged;  // cores get the last tiles
+    }
     return all;
   }
 

@@ -155,11 +155,11 @@ Plan plan_panels(const detail::Machine& machine, char type, Index m, Index n, Ti
   return plan;
 }
 
-tile::EdgeTiles edges_of_products(const detail::Machine& machine) {
+tile::EdgeTiles edges_of_products(const detail::Machine& machine, int gpus) {
   using enum tile::EdgeTiles;
-  if (machine.gpu_count() == 0) return Ragged;
+  if (gpus == 0) return Ragged;
   if (machine.even_edges) return *machine.even_edges ? Even : Ragged;
-  return machine.gpu_count() == 1 ? NotLow : Ragged;
+  return gpus == 1 ? NotLow : Ragged;
 }
 
 TileExtents tiles_to_keep(const detail::Machine& machine, char type, Index m, Index n, Index k) {

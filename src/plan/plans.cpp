@@ -21,8 +21,8 @@ namespace {
 using algorithms::Plan;
 
 /// What determines the plan of a call, besides the call.
-using Conditions =
-    std::tuple<Index, std::vector<int>, double, int, bool, int, std::size_t, Placement, const plan::Machine*>;
+using Conditions = std::tuple<Index, std::optional<bool>, std::vector<int>, double, int, bool, int, std::size_t,
+                              Placement, const plan::Machine*>;
 
 /// Remembers the plans of one kind of call.
 template <typename Call>
@@ -75,9 +75,9 @@ Plan rehearsed(const plan::Machine& model, detail::Machine machine, const Call& 
 template <typename Call, typename Describe>
 Plan planned(const detail::Machine& machine, const Call& call, Describe describe) {
   const auto& model = model_of(machine, call.type);
-  const std::pair key{call,
-                      Conditions{machine.tile, machine.gpus, machine.gpu_memory, machine.operands, machine.posts_copies,
-                                 machine.cpu_workers, machine.sharing_cores.size(), machine.placement, &model}};
+  const std::pair key{call, Conditions{machine.tile, machine.even_edges, machine.gpus, machine.gpu_memory,
+                                       machine.operands, machine.posts_copies, machine.cpu_workers,
+                                       machine.sharing_cores.size(), machine.placement, &model}};
   if (machine.considered == nullptr)
     if (auto known = memory<Call>().find(key)) return *std::move(known);
   auto plan = rehearsed(model, machine, call);
@@ -157,10 +157,9 @@ Plan plan_factorization_in_panels(const detail::Machine& machine, const Call& ca
 
 }  // namespace
 
-Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k) {
-  auto plan = plan_sum(machine, {type, SumOf::Product, m, n, k, op_a, op_b});
-  if (!plan.panels.exist() && plan.for_cores == 0) plan.at_the_edges = edges_of_products(machine);
-  return plan;
+Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
+                  bool reads_result) {
+  return plan_sum(machine, {type, SumOf::Product, m, n, k, op_a, op_b, reads_result});
 }
 
 Plan plan_product(const detail::Machine& machine, char type, TileExtents tile, Index m, Index n, Index k) {
@@ -169,13 +168,15 @@ Plan plan_product(const detail::Machine& machine, char type, TileExtents tile, I
   return plan;
 }
 
-Plan plan_triangle(const detail::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n, Index k) {
-  return plan_sum(machine, {type, what, n, n, k, op_a, op_b});
+Plan plan_triangle(const detail::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n, Index k,
+                   bool reads_result) {
+  return plan_sum(machine, {type, what, n, n, k, op_a, op_b, reads_result});
 }
 
-Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index m, Index n) {
+Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index m, Index n, bool reads_result) {
   const bool left = side == Side::Left;
-  return plan_sum(machine, {type, left ? SumOf::SymmetricLeft : SumOf::SymmetricRight, m, n, left ? m : n});
+  const auto what = left ? SumOf::SymmetricLeft : SumOf::SymmetricRight;
+  return plan_sum(machine, {type, what, m, n, left ? m : n, Op::NoTrans, Op::NoTrans, reads_result});
 }
 
 Plan plan_triangular(const detail::Machine& machine, char type, Side side, Op op, bool inverse, Index m, Index n) {

@@ -20,16 +20,19 @@ enum class SumOf { Product, Triangle, RankK, Rank2k, SymmetricLeft, SymmetricRig
 // Plans for calls on pointers. They have the shortest predicted time, unless `Machine::tile` is set.
 
 /// A plan for a product op(A) (m×k) times op(B) (k×n).
-algorithms::Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k);
+/// @param reads_result  whether C is read, because β ≠ 0
+algorithms::Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
+                              bool reads_result = true);
 
 /// A plan for one triangle of an n×n result, with k terms in each product.
 /// @param what  Triangle, RankK or Rank2k
 algorithms::Plan plan_triangle(const detail::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n,
-                               Index k);
+                               Index k, bool reads_result = true);
 
 /// A plan for the product of an m×n matrix and a symmetric one on its `side`. Tiles: m×n of C, k×k of the symmetric
 /// matrix.
-algorithms::Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index m, Index n);
+algorithms::Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index m, Index n,
+                                bool reads_result = true);
 
 /// A plan for an m×n matrix and a triangular matrix on its `side`. Tiles are m×n of the matrix and k×k of the triangle,
 /// or m×k if it is cut into panels.
@@ -57,7 +60,8 @@ algorithms::Plan plan_geqrf(const detail::Machine& machine, char type, Index m, 
 /// How the edges of products are cut. A single GPU computes two tiles of equal height faster than a full tile and a low
 /// one. On several GPUs, even edges would unbalance the grid. Tiles for CPU workers are chosen such that the last one
 /// is hardly smaller.
-tile::EdgeTiles edges_of_products(const detail::Machine& machine);
+/// @param gpus  number of GPUs that take part
+tile::EdgeTiles edges_of_products(const detail::Machine& machine, int gpus);
 
 /// Refuses a requested tile size if a task would not fit into the memory of a GPU, where it would wait forever.
 /// @param tiles  bytes of all tiles that a task uses

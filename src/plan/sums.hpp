@@ -28,12 +28,14 @@ struct Sums {
   SumOf what;
   Index m, n, k;
   Op op_a = Op::NoTrans, op_b = Op::NoTrans;
+  bool reads_result = true;  ///< whether C is read, because β ≠ 0
 
   friend auto operator<=>(const Sums&, const Sums&) = default;
   bool is_triangle() const { return what == SumOf::Triangle || is_update(); }
   bool is_update() const { return what == SumOf::RankK || what == SumOf::Rank2k; }
   bool is_symmetric() const { return what == SumOf::SymmetricLeft || what == SumOf::SymmetricRight; }
 
+  double beta() const { return reads_result ? 0.5 : 0; }  ///< any number stands for all but 0
   double flops() const {
     const double parts = what == SumOf::Rank2k || !is_triangle() ? 1 : 0.5;
     return parts * flops_of_multiply_add(type) * static_cast<double>(m) * static_cast<double>(n) *
@@ -62,7 +64,7 @@ struct Sums {
     if (is_symmetric() && plan.panels.exist()) return write_panels(machine, plan, graph);
     const auto& tile = plan.tile;
     const auto rows = plan.rows(m), columns = plan.columns(n);
-    const tile::Edges terms(k, tile.k);
+    const tile::Edges terms(k, tile.k, plan.at_the_edges);
     const Outline C(graph, rows, columns, type, is_triangle());
     const auto region = is_triangle() ? tile::Region::triangle(Uplo::Lower, C.mt(), C.nt(), C.mb(), C.nb())
                                       : tile::Region(tile::Part::All);
@@ -70,7 +72,7 @@ struct Sums {
     const Index last = is_triangle() ? plan.rows_for_cores.count : 0;
     const auto owners =
         machine.has_owners() ? tile::Owners(plan.grid, C.mt() - last, C.nt() - last, region) : tile::Owners();
-    const algorithms::Sum sum(machine, plan, {C, region, owners, false}, {1, 1}, 0.5, false, false);
+    const algorithms::Sum sum(machine, plan, {C, region, owners, false}, {1, 1}, beta(), false, false);
     Rehearse sink(graph, loads);
     tile::Ops<Rehearse> to(machine, sink, type);
     const auto stored = [&](Op op, const tile::Edges& down, const tile::Edges& across) {
@@ -88,7 +90,7 @@ struct Sums {
       accumulate(to, sum, algorithms::RankUpdate{1, what == SumOf::Rank2k, false, {A, op_a}, {B, op_a}, region.across});
     } else {
       const Index across = plan.panels.columns;
-      const auto A = stored(op_a, rows, terms), B = stored(op_b, {k, plan.panels.terms * tile.k},
+      const auto A = stored(op_a, rows, terms), B = stored(op_b, {k, plan.panels.terms * tile.k, plan.at_the_edges},
                                                            across == 1 ? columns : tile::Edges(n, across * tile.n));
       accumulate(to, sum, algorithms::Product{1, {A, op_a}, {B, op_b}, plan.panels, tile});
     }
@@ -144,7 +146,8 @@ struct Sums {
                  of_b =
                      is_update() ? (products - 1) * of_a : passes.b * (from_host ? of(plan.grid.p) : 1) * of(k) * of(n),
                  of_c = tiles * of(rows) * of(columns);
-    const double all = (seconds(of_a, a_rows) + seconds(of_b, b_rows) + seconds(of_c, of(rows))) / used;
+    const double all =
+        (seconds(of_a, a_rows) + seconds(of_b, b_rows) + (reads_result ? seconds(of_c, of(rows)) : 0)) / used;
     const double first = (is_update() ? products : 1) * seconds(of(rows) * of(depth), a_rows) +
                          (is_update() ? 0 : seconds(of(depth) * of(columns), b_rows)),
                  last = plan.panels.columns > 1 ? seconds(of_c, of(rows)) / used  // all of C leaves at the end
@@ -171,7 +174,7 @@ struct Sums {
     const tile::PanelView of_a(A, owners, Uplo::Lower), of_b(B, owners), of_c(C, owners);
     Rehearse sink(graph, owners > 0);
     tile::Ops<Rehearse> to(machine, sink, type);
-    algorithms::symmetric_panels(to, false, Uplo::Lower, 1, of_a, of_b, 0.5, of_c, plan.panels.ahead, gpus);
+    algorithms::symmetric_panels(to, false, Uplo::Lower, 1, of_a, of_b, beta(), of_c, plan.panels.ahead, gpus);
   }
 };
 

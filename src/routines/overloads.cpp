@@ -32,19 +32,19 @@ using blas::Routine, blas::Shape;
 
 algorithms::Plan plan_call(const Machine& machine, const blas::Call& c) {
   const auto of_triangle = [&](Op op_b, plan::SumOf what) {
-    return plan::plan_triangle(machine, c.type, what, c.op_a, op_b, c.n, c.k);
+    return plan::plan_triangle(machine, c.type, what, c.op_a, op_b, c.n, c.k, reads_result(c));
   };
   const Op other = codelets::other_factor(false, c.op_a);
   switch (c.shape()) {
   case Shape::product: break;
   case Shape::triangle_product: return of_triangle(c.op_b, plan::SumOf::Triangle);
-  case Shape::symmetric: return plan::plan_symmetric(machine, c.type, c.side, c.m, c.n);
+  case Shape::symmetric: return plan::plan_symmetric(machine, c.type, c.side, c.m, c.n, reads_result(c));
   case Shape::rank_k: return of_triangle(other, plan::SumOf::RankK);
   case Shape::rank_2k: return of_triangle(other, plan::SumOf::Rank2k);
   case Shape::triangular:
     return plan::plan_triangular(machine, c.type, c.side, c.op_a, c.routine == Routine::trsm, c.m, c.n);
   }
-  return plan::plan_product(machine, c.type, c.op_a, c.op_b, c.m, c.n, c.k);
+  return plan::plan_product(machine, c.type, c.op_a, c.op_b, c.m, c.n, c.k, reads_result(c));
 }
 
 namespace {

@@ -366,5 +366,21 @@ TEST(Choice, IsPredictedAsTheRehearsalOfItself) {
   EXPECT_DOUBLE_EQ(plan::Rehearsal(model, graph, 2).run().seconds, best.seconds);
 }
 
+// Both before and after the choice.
+TEST(Choice, OfAProductKnowsItsEdges) {
+  for (const int count : {1, 2}) {
+    const auto model = model_of(count, 50e9);
+    const auto machine = gpus(count);
+    const plan::Sums call{'d', plan::SumOf::Product, 2100, 2100, 2100};
+    for (const auto& plan : candidates(model, machine, call))
+      EXPECT_EQ(plan.at_the_edges, plan::edges_of_products(machine, plan.gpus));
+  }
+  auto plan = squares(1024, 1);
+  plan.at_the_edges = tile::EdgeTiles::NotLow, plan.k = 2100, plan.terms = 3;
+  Graph graph;
+  plan::Sums{'d', plan::SumOf::Product, 2100, 2100, 2100}.write(gpus(1), plan, graph);
+  for (const auto& tile : graph.tiles) EXPECT_GT(tile.bytes, 8 * 500 * 500) << "none is low";
+}
+
 }  // namespace
 }  // namespace tessera::test::choose_cpp

@@ -155,6 +155,20 @@ TEST(Plan, IsRememberedForEachWayToCopyPageableMemory) {
   EXPECT_NE(seconds(), copied_by_drivers) << "all tiles are requested at the start";
 }
 
+TEST(Plan, IsRememberedForEachKindOfBeta) {
+  const InventedRates rates;
+  const auto machine = machine_with(1, 2, Placement::Home);
+  const auto seconds = [&](bool reads_result) {
+    using plan::SumOf;
+    return std::vector{
+        plan::plan_product(machine, 'd', Op::NoTrans, Op::NoTrans, 4000, 4000, 4000, reads_result).seconds,
+        plan::plan_triangle(machine, 'd', SumOf::RankK, Op::NoTrans, Op::Trans, 4000, 4000, reads_result).seconds,
+        plan::plan_symmetric(machine, 'd', Side::Left, 4000, 4000, reads_result).seconds};
+  };
+  const auto read = seconds(true), overwritten = seconds(false);
+  for (std::size_t i = 0; i < read.size(); i++) EXPECT_LT(overwritten[i], read[i]) << "C is not copied to the GPUs";
+}
+
 TEST(Plan, IsChosenWithoutOwners) {
   const InventedRates rates;
   const auto plan =
@@ -179,7 +193,7 @@ TEST(Plan, CutsEdgesByTheNumberOfGpus) {
   const auto edges = [](int gpus, std::optional<bool> even) {
     auto machine = machine_with(1, gpus, Placement::Home);
     machine.even_edges = even;
-    return plan::edges_of_products(machine);
+    return plan::edges_of_products(machine, gpus);
   };
   EXPECT_EQ(edges(0, {}), EdgeTiles::Ragged);
   EXPECT_EQ(edges(1, {}), EdgeTiles::NotLow);
