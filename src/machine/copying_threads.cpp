@@ -159,7 +159,7 @@ std::size_t most_copying_threads(std::size_t drivers, std::size_t cores) {
 
 CopyingThreads copying_threads(std::size_t drivers, double links) {
   const auto most = most_copying_threads(drivers);
-  if (most <= 2) return {most, 0};
+  if (drivers == 0) return {most};
   struct Curves {
     CostCurve memory, buffers;
   };
@@ -179,13 +179,14 @@ CopyingThreads copying_threads(std::size_t drivers, double links) {
     if (!busy) cache.keep(name, measured);
     curve = std::move(measured);
   };
-  CopyingThreads chosen{most, 0};
+  CopyingThreads chosen{most};
   try {
     provide(memory, false);
     chosen.count = fewest_copying_threads(memory, links);
     provide(buffers, true);
     const auto amount = static_cast<double>(chosen.count);
-    chosen.rate = amount / buffers.seconds(amount);
+    chosen.rate = 2 * amount / (memory.seconds(amount) + buffers.seconds(amount));
+    chosen.rate_of_one = 1 / buffers.seconds(1);
   } catch (const std::bad_alloc&) {  // not enough memory to measure
   }
   return chosen;

@@ -135,7 +135,8 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
   }
   const double links = std::accumulate(model.gpus.begin(), model.gpus.end(), 0.0,
                                        [](double sum, const Gpu& each) { return sum + each.in_rate; });
-  model.staging = 1e9 * detail::copying_threads(model.gpus.size(), 1e-9 * links).rate;
+  const auto copying = detail::copying_threads(model.gpus.size(), 1e-9 * links);
+  model.staging = {1e9 * copying.rate, 1e9 * copying.rate_of_one, true, !machine.posts_copies};
   if (const auto together = detail::rates_together(); machine.has_cuda() && together.in > 0) {
     model.shared.push_back({~0U, together.in, together.out, together.both});
     // If only some pairs have a direct link, the copies to the others took the time of the measurement.
@@ -152,13 +153,13 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
 
 const Machine& model_of(const detail::Machine& machine, char type) {
   static std::mutex mutex;
-  using Key = std::tuple<char, std::vector<int>, int, double, int, std::size_t, bool>;
+  using Key = std::tuple<char, std::vector<int>, int, double, bool, int, std::size_t, bool>;
   static auto& models = *new std::map<Key, Machine>;  // keeps the models of earlier sessions, too
   const auto& rates = detail::machine_rates(machine, type);
   const std::lock_guard lock(mutex);
   const auto [found, is_new] =
-      models.try_emplace({type, machine.gpus, machine.cuda_gpus, machine.gpu_memory, machine.cpu_workers,
-                          machine.sharing_cores.size(), rates.operations.empty()});
+      models.try_emplace({type, machine.gpus, machine.cuda_gpus, machine.gpu_memory, machine.posts_copies,
+                          machine.cpu_workers, machine.sharing_cores.size(), rates.operations.empty()});
   if (is_new) found->second = measured(machine, rates, type);
   return found->second;
 }

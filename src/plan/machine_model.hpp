@@ -107,6 +107,16 @@ struct PeerLink {
   bool bus = false;    ///< whether the copies use the links to the host
 };
 
+/// Copies between GPUs and pageable memory go through buffers: threads of the host copy one piece of a tile while a
+/// link copies another.
+struct Staging {
+  double rate = 0;         ///< of these threads, for all GPUs and both directions together [bytes/s]; 0: unknown
+  double core_rate = 0;    ///< of one of them [bytes/s]; known if `rate` is
+  bool in_pieces = false;  ///< whether each piece costs the link and the thread that drives the GPU what a copy does;
+                           ///< simulated copies are not cut
+  bool blocks = false;     ///< whether the thread that drives a GPU waits for the end of each copy
+};
+
 /// What a rehearsal knows of a machine for one element type. The rates were measured when this session or an earlier
 /// one began, or come from the description of a simulated machine.
 struct Machine {
@@ -119,9 +129,8 @@ struct Machine {
   std::vector<SharedLink> shared;
   std::vector<std::vector<PeerLink>> peers;  ///< [from][to]
   double peers_together = 0;  ///< of all direct links of a GPU in one direction [bytes/s]; 0: as fast as each of them
-  double staging = 0;         ///< rate of all copies from and to pageable memory together, which the same
-                              ///< threads pass through buffers [bytes/s]; 0: unknown
-  double memory = 0;          ///< bytes that tiles may fill on each GPU; 0: unknown
+  Staging staging;
+  double memory = 0;  ///< bytes that tiles may fill on each GPU; 0: unknown
   double element_size = 8, flops_per_multiply_add = 2;
   RuntimeCosts runtime;
 

@@ -299,6 +299,8 @@ Forecast Rehearsal::run(double limit) {
   if (finished_ != graph_.operations.size()) return {};  // the model is stuck, so the candidate is dropped
   double last = 0;
   for (const auto& state : state_) last = std::max({last, state.busy_until, state.out});
+  for (const double home : host_)
+    if (home < never) last = std::max(last, home);
   for (std::size_t t = 0; t < graph_.tiles.size(); t++)
     if (const auto& tile = graph_.tiles[t]; writer_[t] >= 0 && !tile.temporary && tile.returns && tile.home >= 0)
       last = std::max(last, at(static_cast<int>(t), tile.home));

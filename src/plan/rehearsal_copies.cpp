@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where tiles are and how they are copied.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
+#include "memory/staging/packed_columns.hpp"
 #include "rehearsal.hpp"
 
 namespace tessera::plan {
@@ -13,7 +15,7 @@ double Rehearsal::copy_seconds(int tile, int gpu, bool in, double start) const {
   const auto& device = machine_.gpus[index(gpu)];
   const auto& sizes = graph_.tiles[index(tile)];
   const double at_best = sizes.bytes / (in ? device.in_rate : device.out_rate);
-  if (graph_.operands == detail::in_pageable_memory) return at_best;  // staging buffers have no gaps between columns
+  if (is_staged()) return at_best + (pieces(tile) - 1) * device.latency;  // buffers have no gaps between columns
   const auto& [idle_curve, computing_curve] = device.column_times(in, sizes.apart);
   const double columns = sizes.bytes / sizes.column;
   const double idle = idle_curve.empty() ? at_best : std::max(at_best, columns * idle_curve.seconds(sizes.column));
@@ -70,24 +72,46 @@ double Rehearsal::through_direct(int from, int to, double end, double bytes) {
 
 /// @return  the end of a copy, taking into account the threads that stage copies of all GPUs in both directions
 double Rehearsal::through_staging(double end, double bytes) {
-  if (graph_.operands != detail::in_pageable_memory || machine_.staging <= 0) return end;
-  return std::max(end, after(staging_, bytes, machine_.staging));
+  if (!is_staged() || machine_.staging.rate <= 0) return end;
+  return std::max(end, after(staging_, bytes, machine_.staging.rate));
+}
+
+/// The number of pieces in which a tile in pageable memory is copied.
+int Rehearsal::pieces(int tile) const {
+  const double bytes = graph_.tiles[index(tile)].bytes;
+  if (!is_staged() || !machine_.staging.in_pieces) return 1;
+  const auto piece = detail::staging::posted_piece_bytes(static_cast<std::size_t>(bytes));
+  return static_cast<int>(std::ceil(bytes / static_cast<double>(piece)));
+}
+
+/// Seconds in which the host copies a piece, whose parts different threads copy. The link waits for the first piece on
+/// its way to a GPU, and the caller for the last one on its way back.
+double Rehearsal::fills_buffer(int tile) const {
+  const auto& staging = machine_.staging;
+  if (!is_staged() || !staging.in_pieces || staging.rate <= 0) return 0;
+  const double piece = graph_.tiles[index(tile)].bytes / pieces(tile),
+               part = std::min(piece, static_cast<double>(detail::staging::part_bytes));
+  return std::max(piece / staging.rate, part / staging.core_rate);
 }
 
 /// Seconds until a copy between host and GPU has been handed to the driver.
-double Rehearsal::begins_copy(int tile) const { return graph_.tiles[index(tile)].calls * machine_.runtime.copy; }
+double Rehearsal::begins_copy(int tile) const {
+  return std::max(graph_.tiles[index(tile)].calls, pieces(tile)) * machine_.runtime.copy;
+}
 
 void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   const auto& device = machine_.gpus[index(gpu)];
   auto& state = of(gpu);
+  const bool blocks = is_staged() && machine_.staging.blocks;
+  const double start = std::max({from, state.out, device.half_duplex ? state.in : 0, blocks ? state.thread_until : 0});
   state.thread_until = std::max(state.thread_until, from) + begins_copy(tile);
-  const double start = std::max({from, state.out, device.half_duplex ? state.in : 0});
   const double alone = start + device.latency + copy_seconds(tile, gpu, false, start);
   const double bytes = graph_.tiles[index(tile)].bytes;
   state.out = through_staging(through_shared(gpu, detail::in_host_memory, alone, bytes), bytes);
   state.copies_out += state.out - start;
   if (device.half_duplex) state.in = state.out;
-  host_[index(tile)] = state.out;
+  host_[index(tile)] = state.out + fills_buffer(tile);
+  if (blocks) state.thread_until = host_[index(tile)];
 }
 
 /// Copies a result back to where it was, unless it stays on the GPU that has computed it.
@@ -176,7 +200,10 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
     state.copies_in += state.in - start, of(peer).copies_out += state.in - start;
     return arrives(tile, gpu, state.in);
   }
-  const double begun = now_ + handed + (rests ? begins_copy(tile) : 0),
+  const bool blocks = is_staged() && machine_.staging.blocks;
+  // The link copies the first piece while the others are handed to the driver.
+  const double first = begins_copy(tile) / pieces(tile) + fills_buffer(tile),
+               begun = std::max(now_, blocks ? state.thread_until : 0) + handed + (rests ? first : 0),
                start = std::max({begun, room, host_[index(tile)], device.half_duplex ? state.out : 0});
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
@@ -184,6 +211,8 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   state.in = through_staging(through_shared(detail::in_host_memory, gpu, alone, bytes), bytes);
   state.copies_in += state.in - start;
   if (device.half_duplex) state.out = state.in;
+  if (is_staged() && machine_.staging.in_pieces)
+    state.thread_until = blocks ? state.in : std::max(state.thread_until, now_) + begins_copy(tile);
   arrives(tile, gpu, state.in);
 }
 

@@ -41,6 +41,7 @@ class InventedRates {
     const detail::CostCurve columns({{1 << 10, 1e-7}, {1 << 14, 4e-7}, {1 << 16, 1.2e-6}});
     rates_.columns = {columns, columns};
   }
+  void link(double rate) { rates_.link = rate; }
   InventedRates(const InventedRates&) = delete;
   InventedRates& operator=(const InventedRates&) = delete;
 

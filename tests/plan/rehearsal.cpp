@@ -257,21 +257,53 @@ TEST(Rehearsal, ATriangleReturnsToAGpuColumnByColumn) {
 
 TEST(Rehearsal, TheSameThreadsStageAllCopiesOfPageableMemory) {
   auto machine = machine_with(2);
-  machine.staging = 1;
+  machine.staging.rate = 1;
   Products graph;
   for (int gpu = 0; gpu < 2; gpu++) graph.product(-1, graph.tile(4), 10, gpu);
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 4);
   graph.operands = detail::in_pageable_memory;
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 4 + 10 + 4);
-  machine.staging = 2;
+  machine.staging.rate = 2;
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 4);
-  machine = machine_with(1), machine.staging = 1;
+  machine = machine_with(1), machine.staging.rate = 1;
   machine.gpus[0].in.idle = CostCurve({{1, 100}});  // columns, of which a staging buffer has none
   Products both;
   both.operands = detail::in_pageable_memory;
   both.product(-1, both.tile(2), 1, 0);
   both.product(-1, both.tile(6), 1, 0);
   EXPECT_DOUBLE_EQ(seconds(machine, both), 2 + 6 + 2 + 6);
+}
+
+// A tile of 4 MiB is copied in four pieces of 1 MiB, which threads of the host copy in parts of a quarter.
+TEST(Rehearsal, PageableMemoryIsCopiedInPieces) {
+  constexpr double mib = 1 << 20;
+  auto machine = machine_with(1);
+  auto& gpu = machine.gpus[0];
+  gpu.in_rate = gpu.out_rate = mib, gpu.latency = 2;
+  machine.runtime.begin = 1;
+  Products graph;
+  graph.product(-1, graph.tile(4 * mib), 10, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 6 + 10 + 6);
+  graph.operands = detail::in_pageable_memory;
+  machine.staging = {.rate = 8 * mib, .core_rate = mib / 4, .in_pieces = true};
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 1 + 12 + 10 + 12 + 1)
+      << "the host copies the first piece, and the last";
+  machine.staging.core_rate = mib;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 0.25 + 12 + 10 + 12 + 0.25);
+  machine.runtime.copy = 3;
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 3.25 + 12 + 10 + 12 + 0.25) << "the other pieces are posted meanwhile";
+}
+
+TEST(Rehearsal, CopiesThatAreNotPostedOccupyTheDriver) {
+  auto machine = machine_with(1);
+  machine.staging = {.rate = 100, .core_rate = 100, .in_pieces = true};
+  Products graph;
+  graph.operands = detail::in_pageable_memory;
+  for (int i = 0; i < 2; i++) graph.product(-1, graph.tile(4), 10, 0);
+  const double posted = seconds(machine, graph);
+  EXPECT_NEAR(posted, 4 + 10 + 10 + 4, 0.1);
+  machine.staging.blocks = true;
+  EXPECT_NEAR(seconds(machine, graph), posted + 4, 0.1);
 }
 
 TEST(Rehearsal, TilesOfAPeerComeDirectlyOrThroughTheHost) {
