@@ -1,7 +1,8 @@
 % SPDX-License-Identifier: BSD-3-Clause
 % The functions of MATLAB that BLASX's Table VI times, as Octave computes them: a line "NAME SECONDS CHECK" for each. The check
 % is a number that must be the same with every BLAS, up to rounding.
-% usage: octave blasx_applications.m N [NAME...]      N: the order of the largest matrices
+% usage: octave blasx_applications.m [--warm SECONDS] N [NAME...]      N: the order of the largest matrices
+% Products of order N run first for 5 SECONDS, so that the devices have started and the drop-in knows their rates.
 
 1;
 
@@ -70,16 +71,19 @@ function [seconds, check] = regression(n)
   check = norm(b) + trace(V);
 end
 
-words = argv();
+words = argv(); warm = 5;
+if strcmp(words{1}, '--warm'), warm = str2double(words{2}); words(1:2) = []; end
 n = str2double(words{1});
 known = struct('sgemm', @() product(n, 'single'), 'dgemm', @() product(n, 'double'), 'nmf', @() nmf(n), ...
                'rotation', @() rotation(n), 'least-squares', @() least_squares(n), 'ridge', @() ridge(n), ...
                'regression', @() regression(n));
 names = words(2:end);
 if isempty(names), names = fieldnames(known)'; end
+begun = tic;
+while toc(begun) < warm, product(n, 'single'); product(n, 'double'); end
 for name = names
   best = Inf;
-  for repeat = 1:2  % the first call also starts what the BLAS starts
+  for repeat = 1:2
     rand('twister', 1);
     [seconds, check] = known.(name{1})(); best = min(best, seconds);
   end

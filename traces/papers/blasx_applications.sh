@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Runs blasx_applications.m in Octave, or the same calls from C, without and with the drop-in. Prints a table: seconds, the
-# speedup by the drop-in, and the difference of the results.
-# usage: traces/papers/blasx_applications.sh [--c] [--blas libtessera_blas.so] [N [NAME...]]      N: 8192 by default
+# speedup by the drop-in, and the difference of the results. Both runs begin with products of order N for 5 SECONDS, during
+# which the devices start.
+# usage: traces/papers/blasx_applications.sh [--c] [--blas libtessera_blas.so] [--warm SECONDS] [N [NAME...]]
+#        N: 8192 by default
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 blas=$here/../../build/release/lib/libtessera_blas.so
@@ -17,12 +19,18 @@ if [[ ${1:-} == --blas ]]; then
 fi
 [[ -f $blas ]] || { echo "blasx_applications.sh: $blas does not exist: ./run build" >&2; exit 1; }
 command -v $language >/dev/null || { echo "blasx_applications.sh: $language is not installed" >&2; exit 1; }
+warm=5
+if [[ ${1:-} == --warm ]]; then
+  warm=${2:?--warm needs a number of seconds}
+  shift 2
+fi
 [[ $# -gt 0 ]] || set -- 8192
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 applications() {  # arguments of the script
-  if [[ $language == cc ]]; then "$scratch/program" "$@"; else octave -qfH "$here/blasx_applications.m" "$@"; fi
+  if [[ $language == cc ]]; then "$scratch/program" --warm "$warm" "$@"
+  else octave -qfH "$here/blasx_applications.m" --warm "$warm" "$@"; fi
 }
 [[ $language == octave ]] || cc -O3 -march=native "$here/blasx_applications.c" -o "$scratch/program" -lopenblas -lm
 applications "$@" >"$scratch/without"
