@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include <numeric>
 #include <set>
 #include <string>
 
@@ -60,9 +59,11 @@ std::vector<int> nodes_near(const std::vector<Place>& places) {
 
 std::vector<int> nodes_for_memory(const Topology& machine, const std::vector<Place>& places,
                                   const std::function<double(const std::vector<int>&)>& rate) {
-  std::vector<int> all(machine.nodes().size());
-  if (all.size() == 1) return {};
-  std::iota(all.begin(), all.end(), 0);
+  const auto nodes = machine.nodes();
+  std::vector<int> all;
+  for (std::size_t n = 0; n < nodes.size(); n++)
+    if (!nodes[n].memory_only) all.push_back(static_cast<int>(n));
+  if (all.size() <= 1) return {};
   const auto near = nodes_near(places);
   constexpr double clear_gain = 1.05;  // measured rates vary
   return near == all || clear_gain * rate(near) >= rate(all) ? near : all;

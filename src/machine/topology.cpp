@@ -126,8 +126,8 @@ std::vector<Topology::Node> Topology::nodes() const {
   std::vector<Node> nodes;
   for (const auto node : numa_nodes(topology_.get()))
     nodes.push_back({hwloc_get_nbobjs_inside_cpuset_by_type(topology_.get(), node->cpuset, HWLOC_OBJ_CORE),
-                     node->attr->numanode.local_memory});
-  if (nodes.empty()) nodes.push_back({cores(), memory()});
+                     node->attr->numanode.local_memory, hwloc_bitmap_iszero(node->complete_cpuset) != 0});
+  if (nodes.empty()) nodes.push_back({cores(), memory(), false});
   return nodes;
 }
 

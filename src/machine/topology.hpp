@@ -24,7 +24,8 @@ class Topology {
  public:
   struct Node {
     int cores = 0;
-    std::size_t memory = 0;  ///< [bytes]
+    std::size_t memory = 0;    ///< [bytes]
+    bool memory_only = false;  ///< the machine has no processors there, for example because it is a GPU's memory
   };
 
   /// This machine, without devices.

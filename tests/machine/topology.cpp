@@ -29,7 +29,11 @@ using ::testing::IsEmpty;
 
 // two_sockets.xml is drac-12 of Grid'5000, an IBM 8335-GTB with two P100 at each of two POWER8: the file
 // tests/hwloc/xml/power8gpudistances.xml of hwloc 2.9 (copyright Inria, BSD-3-Clause) without caches, infos and
-// distances. The other machines are made up.
+// distances. cluster_on_die.xml is a Cisco UCSB-B200-M4 with two Xeon E5-2683 v3, irregular_groups.xml an SGI UV 2000,
+// and node_without_cores.xml an Itanium: 28intel64-2p2g7c-CoDgroups.v1tov2.xml,
+// 64intel64-3g2n+2n-irregulargroups+pci.xml and 8ia64-2n2s2c+1n.v1tov2.xml from the same folder, without caches, infos
+// and some devices. The first has only two cores of each cluster and the second one core of each socket, all of which
+// are allowed. The other machines are made up.
 const std::filesystem::path folder = TESSERA_MACHINES;
 
 /// Sets environment variables for hwloc until the end of the test.
@@ -75,6 +79,28 @@ TEST(Topology, OrdersSubNumaClustersByTheirDistances) {
   EXPECT_THAT(socket.nodes, ElementsAre(2, 3, 0, 1)) << "attached to the socket: both of its clusters are near";
   EXPECT_EQ(socket.near, 2U);
   EXPECT_THAT(socket.processors, ElementsAre(4, 5, 6, 7));
+}
+
+TEST(Topology, OrdersTheClustersOfADie) {
+  const auto machine = Topology::from_file(folder / "cluster_on_die.xml");
+  ASSERT_EQ(machine.nodes().size(), 4U);
+  EXPECT_EQ(machine.nodes()[3].cores, 2);
+  const auto place = machine.place("0000:01:00.0", "");
+  EXPECT_THAT(place.nodes, ElementsAre(0, 1, 2, 3));
+  EXPECT_EQ(place.near, 1U) << "all devices are attached to one of the two clusters";
+  EXPECT_THAT(place.processors, ElementsAre(0, 1));
+  EXPECT_THAT(nodes_near({place}), ElementsAre(0));
+}
+
+// Four of the eight sockets are in pairs, and two GPUs at sockets that are not.
+TEST(Topology, OrdersIrregularGroupsByTheirDistances) {
+  const auto machine = Topology::from_file(folder / "irregular_groups.xml");
+  const auto fourth = machine.place("0002:01:00.0", ""), seventh = machine.place("0004:01:00.0", "");
+  EXPECT_THAT(fourth.nodes, ElementsAre(4, 0, 1, 2, 3, 5, 6, 7));
+  EXPECT_THAT(seventh.nodes, ElementsAre(7, 0, 1, 4, 2, 3, 5, 6));
+  EXPECT_EQ(seventh.near, 1U);
+  EXPECT_THAT(nodes_near({seventh, fourth}), ElementsAre(4, 7));
+  EXPECT_THAT(machine.place("0003:01:00.0", "").nodes, ElementsAre(5, 6, 0, 1, 2, 3, 4, 7)) << "its pair is nearer";
 }
 
 TEST(Topology, DoesNotGuess) {
@@ -125,6 +151,32 @@ TEST(NodesForMemory, AreTheFasterOnesOfThoseNearDevicesAndAll) {
   const auto all_are_faster = [](const std::vector<int>& nodes) { return static_cast<double>(nodes.size()); };
   EXPECT_THAT(nodes_for_memory(machine, {right}, all_are_faster), ElementsAre(0, 1));
   EXPECT_THAT(nodes_for_memory(machine, {Place{}}, all_are_faster), ElementsAre(0, 1)) << "better than nobody knows";
+}
+
+// Memory without processors may be that of a GPU.
+TEST(NodesForMemory, AreNotThoseWithoutProcessors) {
+  const auto machine = Topology::from_file(folder / "node_without_cores.xml");
+  ASSERT_EQ(machine.nodes().size(), 3U);
+  EXPECT_FALSE(machine.nodes()[1].memory_only);
+  EXPECT_TRUE(machine.nodes()[2].memory_only);
+  const auto all_are_faster = [](const std::vector<int>& nodes) { return static_cast<double>(nodes.size()); };
+  EXPECT_THAT(nodes_for_memory(machine, {Place{}}, all_are_faster), ElementsAre(0, 1));
+  auto place = Place{};
+  place.nodes = {1, 0, 2}, place.near = 1;
+  EXPECT_THAT(nodes_for_memory(machine, {place}, all_are_faster), ElementsAre(0, 1));
+}
+
+TEST(NodesForMemory, ThereIsNoChoiceBetweenOneSocketAndTheMemoryOfAGpu) {
+  const test::Scratch scratch;
+  std::ifstream file(folder / "node_without_cores.xml");
+  std::string text(std::istreambuf_iterator<char>(file), {});
+  const auto second = text.find("<object type=\"NUMANode\" os_index=\"2\"");
+  ASSERT_NE(second, std::string::npos);
+  text.erase(second, text.find("/>", second) + 2 - second);  // its cores then have no memory of their own
+  std::ofstream(scratch.path() / "one_socket.xml") << text;
+  const auto machine = Topology::from_file(scratch.path() / "one_socket.xml");
+  ASSERT_EQ(machine.nodes().size(), 2U);
+  EXPECT_THAT(nodes_for_memory(machine, {Place{}}, unasked), IsEmpty());
 }
 
 /// Pages that have not been touched.
