@@ -78,10 +78,10 @@ known = struct('sgemm', @() product(n, 'single'), 'dgemm', @() product(n, 'doubl
                'rotation', @() rotation(n), 'least-squares', @() least_squares(n), 'ridge', @() ridge(n), ...
                'regression', @() regression(n));
 names = words(2:end);
-if isempty(names), names = fieldnames(known)'; end
+if isempty(names), names = fieldnames(known); end
 begun = tic;
 while toc(begun) < warm, product(n, 'single'); product(n, 'double'); end
-for name = names
+for name = names(:)'
   best = Inf;
   for repeat = 1:2
     rand('twister', 1);
