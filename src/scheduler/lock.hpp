@@ -6,6 +6,8 @@
 
 #include <atomic>
 
+#include "common/pause.hpp"
+
 namespace tessera::scheduler {
 
 /// StarPU's mutex, which also works in simulated time, unlike the standard one.
@@ -21,13 +23,6 @@ class Mutex {
   starpu_pthread_mutex_t mutex_;
   std::atomic<bool> held_ = false;  ///< approximate, for spinning threads
 };
-
-/// Tells the processor that this thread is spinning, so that the core's other hardware thread runs faster.
-inline void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
 
 /// Holds a mutex. While a worker waits for it, StarPU may change the worker's scheduling contexts.
 class Lock {
@@ -56,7 +51,7 @@ class Lock {
     for (int attempt = 0; attempt < 200; attempt++) {
       if (!mutex_.held_.load(std::memory_order_relaxed) && starpu_pthread_mutex_trylock(&mutex_.mutex_) == 0)
         return true;
-      pause();
+      detail::pause();
     }
 #endif
     return false;

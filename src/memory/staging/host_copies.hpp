@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "common/not_copyable.hpp"
+#include "common/pause.hpp"
 #include "copy_queue.hpp"
 #include "event_count.hpp"
 #include "thread_pool.hpp"

@@ -18,16 +18,10 @@
 #include <vector>
 
 #include "common/not_copyable.hpp"
+#include "common/pause.hpp"
 #include "event_count.hpp"
 
 namespace tessera::detail::staging {
-
-/// Tells the processor that this thread is spinning.
-inline void pause() {
-#if defined(__x86_64__) || defined(__i386__)
-  __builtin_ia32_pause();
-#endif
-}
 
 /// The number of threads that a pool should have.
 /// @param useful   number of copying threads if memory is no limit
