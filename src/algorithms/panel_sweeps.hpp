@@ -6,6 +6,8 @@
 
 #include <tessera/types.hpp>
 
+#include "panel_tuning.hpp"
+
 namespace tessera::algorithms {
 
 /// The number of panels at the start of a right-looking factorization that update each column while the next column is
@@ -14,12 +16,11 @@ namespace tessera::algorithms {
 /// @param factors  number of panels to factorize
 template <typename Ops>
 Index first_panels(const Ops& to, Index factors) {
-  constexpr Index most = 4, without_gpus = 8;  // at most one in `most` panels; without GPUs, one in `without_gpus`
-  constexpr double flops_of_byte = 1000;       // flops of an H100 per byte that its link transfers
   const Index all = to.panels();
-  if (!to.are_owned() || all < 2) return std::min(factors, std::max<Index>(1, all / without_gpus));
-  const double wanted = std::round(to.bytes(1) * flops_of_byte / std::max(to.update_flops(0, 1), 1.0));
-  return std::min(factors, std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, all / most)));
+  if (!to.are_owned() || all < 2) return std::min(factors, std::max<Index>(1, all / tuning::first_panels_without_gpus));
+  const double wanted = std::round(to.bytes(1) * tuning::flops_of_byte / std::max(to.update_flops(0, 1), 1.0));
+  return std::min(factors,
+                  std::clamp<Index>(static_cast<Index>(wanted), 1, std::max<Index>(1, all / tuning::first_panels)));
 }
 
 /// A left-looking factorization, for an A that does not fit into the memory of the GPUs. Each panel arrives, is updated

@@ -8,6 +8,7 @@
 
 #include "machine/gpu.hpp"
 #include "machine/machine.hpp"
+#include "panel_tuning.hpp"
 
 namespace tessera::algorithms {
 
@@ -24,17 +25,15 @@ class PanelTimes {
   PanelTimes(const Ops& to, bool beside, double memory) : to_(to), memory_(memory), beside_(beside) {}
 
   /// The panels before `end` that panel k updates on the GPU of panel `next` while that GPU factorizes panel `next`.
-  /// Their number is limited by the duration of the factorization on an H100 (see device_lanes.hpp) and by half of the
-  /// GPU's memory. Measured times are not used, because the same call on the same GPUs must give the same result.
+  /// Their number is limited by the duration of the factorization (see device_lanes.hpp) and by a part of the GPU's
+  /// memory.
   std::vector<Index> panels_beside(Index k, Index next, Index end) const {
-    constexpr double shortest = 1e-4;  // update [s], because of the time to launch its kernels
-    constexpr double of_memory = 0.5;
     std::vector<Index> panels;
     if (!beside_) return panels;
-    const double seconds = seconds_of(next), memory = of_memory * memory_;
+    const double seconds = seconds_of(next), memory = tuning::memory_beside * memory_;
     double filled = 0, bytes = 2 * to_.bytes(k);
     for (Index j = next + to_.turn(); j < end && filled < seconds; j += to_.turn()) {
-      const double update = std::max(to_.update_flops(k, j) / rate_beside, shortest);
+      const double update = std::max(to_.update_flops(k, j) / tuning::rate_beside, tuning::shortest_update);
       bytes += to_.bytes(j);
       if ((filled > 0 && filled + update / 2 > seconds) || (memory > 0 && bytes > memory)) break;
       filled += update;
@@ -42,28 +41,25 @@ class PanelTimes {
     }
     return panels;
   }
-  /// How long an H100 takes to factorize panel k while it also computes products [s]. Panels of QR take longer, so that
+  /// How long a GPU takes to factorize panel k while it also computes products [s]. Panels of QR take longer, so that
   /// their updates end first.
   double seconds_of(Index k) const {
-    constexpr double of_column = 5e-6, of_byte = 1.6e-11;
-    return to_.columns(k) * (of_column + of_byte * to_.rows_from(k) * to_.element_size());
+    const double bytes = to_.rows_from(k) * to_.element_size();
+    return to_.columns(k) * (tuning::seconds_of_column + tuning::seconds_of_byte * bytes);
   }
   /// Whether the updates by panel k on the GPU of panel `next` take longer than the factorization of that panel. If
   /// not, other GPUs wait for it, and it should be alone.
   bool updates_take_longer(Index k, Index next) const {
     double flops = 0;
     for (Index j = next + to_.turn(); j < to_.panels(); j += to_.turn()) flops += to_.update_flops(k, j);
-    return flops > rate_beside * seconds_of(next);
+    return flops > tuning::rate_beside * seconds_of(next);
   }
   /// The number of panels that have arrived after a given time [s] if each GPU has its own link.
   Index arrived(double seconds) const {
-    constexpr double rate = 5e10;  // rate of the link of an H100 [bytes/s]
-    return std::min(to_.panels(), static_cast<Index>(seconds * rate / to_.bytes(0)) * to_.turn());
+    return std::min(to_.panels(), static_cast<Index>(seconds * tuning::link_rate / to_.bytes(0)) * to_.turn());
   }
 
  private:
-  static constexpr double rate_beside = 40e12;  ///< rate of products during a factorization [flop/s]
-
   const Ops& to_;
   double memory_;
   bool beside_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-/// Constants that no session can measure before its first call, with the reason for each value.
+/// Constants that no session can measure before its first call, with the reason for each value. Those of factorizations
+/// in panels are in algorithms/panel_tuning.hpp.
 namespace tessera::plan {
 
 /// Overheads of StarPU and the policy at each stage of a call [s]. The defaults are those of simulated time.
