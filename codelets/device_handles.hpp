@@ -20,6 +20,10 @@ namespace tessera::device {
 void create_handles();
 void destroy_handles();
 
+using Stream = cudaStream_t;
+using Handle = cublasHandle_t;  ///< of the BLAS
+using BlasStatus = cublasStatus_t;
+
 /// A stream, with the cuBLAS handle and the memory that operations on this stream use one after another.
 struct Lane {
   static constexpr int most_values = 8;
@@ -79,6 +83,34 @@ inline constexpr std::size_t workspace_bytes = std::size_t{64} << 20;
 /// Pinned host memory of the calling CUDA worker for results that a task waits for.
 inline void* local_results() { return local_lane().results; }
 inline constexpr std::size_t results_bytes = 128;
+
+/// Waits for the work submitted to a stream so far.
+inline cudaError_t wait_for(Stream stream) { return cudaStreamSynchronize(stream); }
+inline constexpr cudaError_t success = cudaSuccess;
+
+/// Sets elements in device memory to zero.
+template <typename T>
+cudaError_t clear(Stream stream, T* elements, std::size_t count) {
+  return cudaMemsetAsync(elements, 0, count * sizeof(T), stream);
+}
+/// Sets an m×n matrix to zero.
+template <typename T>
+cudaError_t clear_matrix(Stream stream, int m, int n, T* A, int lda) {
+  return cudaMemset2DAsync(A, static_cast<std::size_t>(lda) * sizeof(T), 0, static_cast<std::size_t>(m) * sizeof(T),
+                           static_cast<std::size_t>(n), stream);
+}
+/// Copies elements between device memory and any memory.
+template <typename T>
+cudaError_t copy_elements(Stream stream, const T* from, T* to, std::size_t count) {
+  return cudaMemcpyAsync(to, from, count * sizeof(T), cudaMemcpyDefault, stream);
+}
+/// B ← A, m×n, in the memory of one device.
+template <typename T>
+cudaError_t copy_matrix(Stream stream, int m, int n, const T* A, int lda, T* B, int ldb) {
+  return cudaMemcpy2DAsync(B, static_cast<std::size_t>(ldb) * sizeof(T), A, static_cast<std::size_t>(lda) * sizeof(T),
+                           static_cast<std::size_t>(m) * sizeof(T), static_cast<std::size_t>(n),
+                           cudaMemcpyDeviceToDevice, stream);
+}
 
 /// Sets the diagonal of a matrix of order n to ones.
 /// @pre  n ≤ leaf

@@ -67,6 +67,10 @@ bool start(Solver& solver) {
   return succeeds("cudaMalloc", cudaMalloc(&solver.exchange, leaf_exchange_bytes())) && clear_exchange(solver);
 }
 
+void use_stream(const Solver& solver, Stream stream) {
+  if (solver.handle != nullptr) codelets::check("cusolverDnSetStream", cusolverDnSetStream(solver.handle, stream));
+}
+
 }  // namespace
 
 Solver& local_solver() {
@@ -79,6 +83,9 @@ std::uint32_t next_epoch(Solver& solver) {
   if (solver.epoch > std::numeric_limits<std::uint32_t>::max() - 2 * epochs_of_a_leaf) clear_exchange(solver);
   return solver.epoch += epochs_of_a_leaf;
 }
+
+SolverOnLane::SolverOnLane() { use_stream(local_solver(), local_stream()); }
+SolverOnLane::~SolverOnLane() { use_stream(my_solver(), starpu_cuda_get_local_stream()); }
 
 void* solver_workspace(std::size_t bytes) {
   if (bytes <= workspace_bytes) return local_workspace();

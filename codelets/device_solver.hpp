@@ -8,6 +8,7 @@
 
 #include <tessera/types.hpp>
 
+#include "common/not_copyable.hpp"
 #include "common/of_type.hpp"
 #include "device_blas.hpp"
 #include "device_panel.hpp"
@@ -37,6 +38,13 @@ Solver& local_solver();
 
 /// The epoch of the next leaf with this solver.
 std::uint32_t next_epoch(Solver& solver);
+
+/// While this object exists, the solver of the calling CUDA worker computes on the lane in use.
+class SolverOnLane : NotCopyable {
+ public:
+  SolverOnLane();
+  ~SolverOnLane();
+};
 
 /// Stops the solvers of all CUDA workers.
 void destroy_solvers();

@@ -17,7 +17,7 @@ namespace tessera::codelets {
 /// C ← 0
 template <Scalar T>
 void clear(const Tile<T>& C) {
-  check("clear", cudaMemset2DAsync(C.data, C.ld * sizeof(T), 0, C.m * sizeof(T), C.n, device::local_stream()));
+  check("clear", device::clear_matrix(device::local_stream(), C.m, C.n, C.data, C.ld));
 }
 
 /// A triangle of C ← the same triangle of A. The rest of C keeps its values.

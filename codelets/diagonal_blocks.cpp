@@ -77,8 +77,7 @@ class Inversion {
 
   void clear() {
     check("diagonal_blocks",
-          cudaMemsetAsync(V_.data, 0, static_cast<std::size_t>(V_.ld) * static_cast<std::size_t>(A_.n) * sizeof(T),
-                          lane_.stream));
+          device::clear(lane_.stream, V_.data, static_cast<std::size_t>(V_.ld) * static_cast<std::size_t>(A_.n)));
   }
 
   /// Writes arrays of pointers, see device::PointerArrays.
@@ -177,7 +176,7 @@ template <Scalar T>
 Inverses inverted_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   if (!Inversion<T>(A, D, uplo, diag).run()) return {Inverses::Refused, 0};
   const auto& lane = device::local_lane();
-  check("diagonal_blocks", cudaStreamSynchronize(lane.stream));
+  check("diagonal_blocks", device::wait_for(lane.stream));
   return judge<T>(lane.taken);
 }
 #define INSTANTIATE_INVERSION(T)                                                                                   \

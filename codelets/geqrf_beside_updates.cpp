@@ -6,8 +6,8 @@
 #include "kernel.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "common/not_copyable.hpp"
 #include "device_lanes.hpp"
+#include "device_solver.hpp"
 #endif
 
 namespace tessera::codelets {
@@ -19,19 +19,6 @@ struct GeqrfBesideUpdates {
   using Args = GeqrfBesideUpdatesArgs;
 
 #ifdef TESSERA_WITH_CUDA
-  /// While this object exists, cuSOLVER computes on the lane in use.
-  class SolverOnLane : NotCopyable {
-   public:
-    SolverOnLane() : handle_(device::local_solver().handle) { use(device::local_stream()); }
-    ~SolverOnLane() { use(starpu_cuda_get_local_stream()); }
-
-   private:
-    void use(cudaStream_t stream) const {
-      if (handle_ != nullptr) check("cusolverDnSetStream", cusolverDnSetStream(handle_, stream));
-    }
-    cusolverDnHandle_t handle_;
-  };
-
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto whole = tile<T>(buffers[0]);
     const auto A = rows_of(whole, args.panel.first, whole.m);
@@ -44,7 +31,7 @@ struct GeqrfBesideUpdates {
     device::side_by_side(
         *lanes, lanes->panel(A.m), [&] { update(OnDevice{}, buffers, args); },
         [&] {
-          const SolverOnLane solver;
+          const device::SolverOnLane solver;
           factorize(OnDevice{}, buffers, A);
         });
   }

@@ -87,7 +87,7 @@ struct Growth {
       add(args, found.element, found.sum);
     }
   }
-  static void wait() { check("growth", cudaStreamSynchronize(device::local_stream())); }
+  static void wait() { check("growth", device::wait_for(device::local_stream())); }
 #endif
 };
 

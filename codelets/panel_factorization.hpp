@@ -35,7 +35,7 @@ class PanelFactorization {
   /// @param workspace  device memory
   void run(T* data, void* workspace) {
     A_.data = data;
-    if (width_ == 0) return run_by_cusolver(static_cast<T*>(workspace));
+    if (width_ == 0) return run_by_library(static_cast<T*>(workspace));
     origin_ = static_cast<int*>(workspace);
     moves_ = origin_ + A_.m;
     clear(moves_, leaf_ints() * all_leaves());
@@ -80,13 +80,13 @@ class PanelFactorization {
                                     static_cast<const T*>(U), A_.ld, T(1), U + n, A_.ld));
   }
 
-  /// Lets cuSOLVER factorize a panel that is too tall for the leaves. Waits for the stream.
-  void run_by_cusolver(T* workspace) {
+  /// Lets the solver library factorize a panel that is too tall for the leaves. Waits for the stream.
+  void run_by_library(T* workspace) {
     check("getrf", device::getrf<T>(solver_.handle, A_.m, A_.n, A_.data, A_.ld, workspace, pivots_, solver_.info));
     std::vector<int> tile(static_cast<std::size_t>(PivotTile::elements(order())));
     const auto copy = [&](int* to, const int* from, std::size_t count) {
-      check("copy of the pivots", cudaMemcpyAsync(to, from, count * sizeof(int), cudaMemcpyDefault, stream_));
-      check("copy of the pivots", cudaStreamSynchronize(stream_));
+      check("copy of the pivots", device::copy_elements(stream_, from, to, count));
+      check("copy of the pivots", device::wait_for(stream_));
     };
     copy(tile.data(), pivots_, static_cast<std::size_t>(order()));
     PivotTile::write_moves(tile.data(), order());
@@ -94,7 +94,7 @@ class PanelFactorization {
   }
 
   void clear(int* data, Index count) const {
-    check("memset", cudaMemsetAsync(data, 0, static_cast<std::size_t>(count) * sizeof(int), stream_));
+    check("memset", device::clear(stream_, data, static_cast<std::size_t>(count)));
   }
   T* at(int i, int j) const { return element(A_, i, j); }
   Index all_leaves() const { return (order() + width_ - 1) / width_; }
@@ -103,8 +103,8 @@ class PanelFactorization {
   Tile<T> A_;
   int* pivots_;
   device::Solver& solver_ = device::local_solver();
-  cudaStream_t stream_ = device::local_stream();
-  cublasHandle_t blas_ = device::local_handle();
+  device::Stream stream_ = device::local_stream();
+  device::Handle blas_ = device::local_handle();
   int multiprocessors_ = device::local_lane().multiprocessors;
   int width_ = device::leaf_width<T>(A_.m, multiprocessors_), elements_ = 0;
   Index leaves_ = 0;

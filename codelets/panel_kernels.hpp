@@ -133,9 +133,7 @@ struct Getrf {
 
   static void copy_tile(const Tile<T>& from, const Tile<T>& to) {
     check("copy of a panel",
-          cudaMemcpy2DAsync(to.data, static_cast<std::size_t>(to.ld) * sizeof(T), from.data,
-                            static_cast<std::size_t>(from.ld) * sizeof(T), static_cast<std::size_t>(from.m) * sizeof(T),
-                            static_cast<std::size_t>(from.n), cudaMemcpyDeviceToDevice, device::local_stream()));
+          device::copy_matrix(device::local_stream(), from.m, from.n, from.data, from.ld, to.data, to.ld));
   }
 #endif
 };

@@ -217,14 +217,14 @@ class PanelOnDevice : public OnDevice {
     check("measure", device::sum_squares(device::local_stream(), C.n, C.data, C.ld, weights, s, parts));
   }
   Measured wait() const {
-    const auto status = cudaStreamSynchronize(device::local_stream());
-    check("cudaStreamSynchronize", status);
+    const auto status = device::wait_for(device::local_stream());
+    check("a factorization", status);
     const auto& solver = device::local_solver();
     const auto* const parts = static_cast<const double*>(device::local_results());
     const auto sum = [&](int at) {
       return std::accumulate(parts + at * device::parts_of_squares, parts + (at + 1) * device::parts_of_squares, 0.0);
     };
-    return {status == cudaSuccess && solver.handle != nullptr && *solver.info == 0, {sum(0), sum(1)}};
+    return {status == device::success && solver.handle != nullptr && *solver.info == 0, {sum(0), sum(1)}};
   }
   static constexpr int rows_of_tall_column = 64;  ///< columns of panels that are less tall stay in the caches
   static constexpr int narrowest_half = 64, widest_half = 128;

@@ -10,7 +10,7 @@ namespace {
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T>
 void scale_rectangle(T beta, T* C, int m, int n, int ld) {
-  if (beta == T{}) check("scale", cudaMemset2DAsync(C, ld * sizeof(T), 0, m * sizeof(T), n, device::local_stream()));
+  if (beta == T{}) check("scale", device::clear_matrix(device::local_stream(), m, n, C, ld));
   else check("scale", device::scale<T>(device::local_handle(), m, n, beta, C, ld, C, ld));
 }
 #endif
@@ -44,8 +44,7 @@ struct Scale {
 #ifdef TESSERA_WITH_CUDA
   /// C ← D. A product with 1 would change infinities and NaN of complex elements.
   static void copy(const Tile<const T>& D, const Tile<T>& C) {
-    check("copy", cudaMemcpy2DAsync(C.data, C.ld * sizeof(T), D.data, D.ld * sizeof(T), C.m * sizeof(T), C.n,
-                                    cudaMemcpyDeviceToDevice, device::local_stream()));
+    check("copy", device::copy_matrix(device::local_stream(), C.m, C.n, D.data, D.ld, C.data, C.ld));
   }
   static void run(const OnDevice& on, void* buffers[], const Args& args) {
     const auto beta = T(args.beta);

@@ -82,7 +82,7 @@ bool all_finite(const Tile<T>& A) {
   auto* const largest = static_cast<double*>(lane.results);
   check("inspection", device::add_magnitude<T>(lane.stream, A.m, A.n, A.data, A.ld, lane.values));
   check("inspection", device::take_value(lane.stream, lane.values, largest));
-  check("inspection", cudaStreamSynchronize(lane.stream));
+  check("inspection", device::wait_for(lane.stream));
   return std::isfinite(*largest);
 }
 
@@ -100,8 +100,8 @@ bool output_is_finite(const Tile<T>& B, const TriangularArgs& args) {
 
 /// cuBLAS's trmm or trsm, in place.
 template <Scalar T>
-using InPlace = cublasStatus_t (*)(cublasHandle_t, Side, Uplo, Op, Diag, int m, int n, T alpha, const T* A, int lda,
-                                   T* B, int ldb);
+using InPlace = device::BlasStatus (*)(device::Handle, Side, Uplo, Op, Diag, int m, int n, T alpha, const T* A, int lda,
+                                       T* B, int ldb);
 
 /// A tile of B and the triangular tile that is applied to it.
 template <Scalar T>
@@ -193,7 +193,7 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   }
 
   using Base::a, Base::b, Base::args_, Base::A_, Base::B_, Base::left_;
-  cublasHandle_t handle_ = this->blas_.handle;
+  device::Handle handle_ = this->blas_.handle;
 };
 
 /// B ← α op(A)⁻¹ B, by products if the inverses of the diagonal blocks are accurate enough, and row by row if values
