@@ -3,6 +3,7 @@
 // The pool can be destroyed at any time.
 #include <pthread.h>
 
+#include "common/pause.hpp"
 #include "pool.hpp"
 
 namespace tessera::test::thread_pool_cpp {
@@ -114,7 +115,7 @@ TEST_F(StagingPool, SleepingThreadsWakeUp) {
 TEST_F(StagingPool, NoWakeUpIsLost) {
   ThreadPool pool(1, 0us);
   for (int round = 0; round < 3000 && !HasFailure(); round++) {
-    for (int i = 0; i < round % 300; i++) detail::staging::pause();
+    for (int i = 0; i < round % 300; i++) detail::pause();
     expect_all_help(pool);
   }
 }
