@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -144,6 +145,20 @@ inline std::vector<OwnedTile> dealt_tiles(const std::vector<Index>& rows, const 
   return tiles;
 }
 
+/// Cuts the tiles of whole columns into groups of `width` columns, in which each GPU has one. The columns left over
+/// form the first group.
+inline std::vector<std::span<const OwnedTile>> groups_of_columns(std::span<const OwnedTile> tiles, Index rows,
+                                                                 Index width) {
+  std::vector<std::span<const OwnedTile>> groups;
+  while (!tiles.empty()) {
+    const Index left_over = std::ssize(tiles) / rows % width;
+    const auto count = static_cast<std::size_t>((left_over > 0 ? left_over : width) * rows);
+    groups.push_back(tiles.first(count));
+    tiles = tiles.subspan(count);
+  }
+  return groups;
+}
+
 /// Marks the tiles of a block of C as planned while its tasks are submitted. The policy then lets the block fill more
 /// of a GPU's memory than other incomplete results may.
 class PlannedBlock : NotCopyable {
@@ -189,6 +204,11 @@ inline void accumulate_in_chunks(const detail::Session& session, const tile::Pro
       const auto my_rows = block.my_rows(), my_columns = block.my_columns();
       const auto my_tiles = dealt_tiles(my_rows, my_columns, gpus, owners);
       const PlannedBlock planned(session, C, my_tiles);
+      // If a chunk is the whole sum, GPUs complete some columns before they begin the next ones. C then travels in both
+      // directions all the time, instead of arriving during the first term and leaving during the last one.
+      const bool by_columns = session.machine().gpu_count() > 0 && blocks.chunk >= terms;
+      const auto groups = groups_of_columns(my_tiles, std::ssize(my_rows),
+                                            by_columns ? gpus.q : std::max<Index>(1, std::ssize(my_columns)));
       for (Index k0 = 0; k0 < terms; k0 += blocks.chunk) {
         const auto chunk = part(k0, blocks.chunk, terms);
         ChunkInputs a(submitter.exchange()), b(submitter.exchange());
@@ -211,12 +231,13 @@ inline void accumulate_in_chunks(const detail::Session& session, const tile::Pro
         // begins with a term that is sent first and whose tiles of B it owns.
         const Index sent_first = i0 == 0 && j0 == 0 && k0 == 0 ? std::min<Index>(share.p, chunk.end) : 0,
                     turn = b.first_own();
-        for (Index s = 0; s < chunk.end - chunk.begin; s++)
-          for (const auto& [i, j, owner] : my_tiles) {
-            const Index k = k0 + (s < sent_first ? (s + turn) % sent_first : s);
-            const bool first = k0 == 0 && s == 0;
-            product(to, Step{i, j, k, k0 + s, false}, first ? beta : Number(1), tile::tile_of(C, i, j, owner));
-          }
+        for (const auto& group : groups)
+          for (Index s = 0; s < chunk.end - chunk.begin; s++)
+            for (const auto& [i, j, owner] : group) {
+              const Index k = k0 + (s < sent_first ? (s + turn) % sent_first : s);
+              const bool first = k0 == 0 && s == 0;
+              product(to, Step{i, j, k, k0 + s, false}, first ? beta : Number(1), tile::tile_of(C, i, j, owner));
+            }
         barrier.end();
         if (blocks.holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();
         if (blocks.holds_back && (blocks.b_returns() || i0 + rows >= C.mt())) b.forget();
