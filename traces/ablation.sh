@@ -1,18 +1,64 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Measures the effect of each option of the policy `tessera` on simulated machines. Prints the tables of traces/policy.md.
+# Measures the effect of each option of the policy `tessera`, on simulated machines or on this one. Prints the tables of
+# traces/policy.md.
 # usage: traces/ablation.sh [--simulate PROGRAM] [--graphs PROGRAM]
+#        traces/ablation.sh --bench PROGRAM [OPTION...]
 #   --simulate PROGRAM    uses this tessera-simulate instead of building one
 #   --graphs PROGRAM      uses this program instead of build/simgrid/bin/graphs
+#   --bench PROGRAM       measures this machine with this tessera-bench: one process for each row, in random order, and
+#                         the first row again at the end
+#   OPTION                of tessera-bench (gemm, trsm, syrk and potrf of 8192 and 16384)
 set -euo pipefail
 # shellcheck source=traces/arguments.sh
 . "$(dirname "${BASH_SOURCE[0]}")/arguments.sh"
-take_programs "simulate graphs" "$@"
-[[ ${#rest[@]} -eq 0 ]] || die "there is no argument '${rest[0]}'"
-find_simulate
-
+take_programs "simulate graphs bench" "$@"
 changes=(-locality locality=hits -chains -prefetch -wait -steal -decline -write-back
   window=1 slots=4 slots=8 lookahead=10 lookahead=100 results=100)
+
+# Prints the times on this machine, and the bytes from the host, as ratios to the mean of the first and the last row.
+measured_table() {  # options of tessera-bench
+  local calls=("$@") given=" $* " results change
+  [[ $given == *" --routine "* ]] || calls+=(--routine gemm,trsm,syrk,potrf)
+  [[ $given == *" --size "* || $given == *" --n "* ]] || calls+=(--size 8192,16384)
+  results=$(mktemp -d)
+  # shellcheck disable=SC2064
+  trap "rm -rf '$results'" EXIT
+  "$bench" "${calls[@]}" --json "$results/first" >&2
+  while read -r change; do
+    say "$change"
+    TESSERA_SCHED=$change "$bench" "${calls[@]}" --json "$results/$change" >&2
+  done < <(printf '%s\n' "${changes[@]}" | shuf)
+  "$bench" "${calls[@]}" --json "$results/last" >&2
+  python3 - "$results" "${changes[@]}" <<'EOF'
+import json, pathlib, sys
+
+folder, *changes = sys.argv[1:]
+
+
+def row(name):
+    lines = pathlib.Path(folder, name).read_text().splitlines()
+    return [r for r in map(json.loads, lines) if r["library"] == "tessera"]
+
+
+first, last = row("first"), row("last")
+print("| |", " | ".join(f"{r['routine']} {r['n']}" for r in first), "|")
+print("|---" * (len(first) + 1) + "|")
+both = [f"{a['median_s'] * 1e3:.3g}, {b['median_s'] * 1e3:.3g}; {a['bytes_h2d'] / 1e9:.3g} GB" for a, b in zip(first, last)]
+print("| all on [ms] |", " | ".join(both), "|")
+for change in changes:
+    cells = [f"{r['median_s'] / (a['median_s'] + b['median_s']) * 2:.2f}, {r['bytes_h2d'] / 1e9:.3g}"
+             for r, a, b in zip(row(change), first, last)]
+    print(f"| {change} |", " | ".join(cells), "|")
+EOF
+}
+
+if [[ -n $bench ]]; then
+  measured_table "${rest[@]}"
+  exit
+fi
+[[ ${#rest[@]} -eq 0 ]] || die "there is no argument '${rest[0]}'"
+find_simulate
 options=(all-on "${changes[@]/#/TESSERA_SCHED=}")
 names=() cases=()
 add() { names+=("$1") cases+=("$2"); }  # title of the column, arguments
