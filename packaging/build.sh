@@ -59,13 +59,14 @@ build() {  # preset, arguments of cmake --build
 }
 
 # The programs that record runs start tessera-trace to explain them.
+advised=()  # further targets, which the program tells the user to run
 start() {  # preset, program, arguments; runs in the caller's folder, since arguments may name files
   local program=$here/build/$1/bin/$2
   tests=OFF
   case $1 in
     simgrid-mpi) build "$1" --target "$2" ;;
     simgrid) build "$1" --target "$2" tessera-trace tessera_manual ;;  # what an installation takes from this build
-    *) build "$1" --target "$2" tessera-trace ;;
+    *) build "$1" --target "$2" tessera-trace "${advised[@]}" ;;
   esac
   shift 2
   cd "$caller"

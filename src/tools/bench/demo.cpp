@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <system_error>
 
 #include "shared/formatting.hpp"
 
@@ -95,19 +96,45 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
     if (!gpus && std::max(ours.fraction_of_limit(), blas->fraction_of_limit()) < disturbed)
       text += "Both are far from the limit: other programs seem to use the cores. ";
   }
-  text += say_check(ours) + " ";
-  // Prints the program's name as the user typed it, because the programs may not be in PATH.
-  const std::filesystem::path bench = program_invocation_name;
-  const auto info = std::filesystem::path(bench).replace_filename("tessera-info");
-  text +=
-      fmt::format(fmt::runtime(gpus ? "Next: `{0} --gpus 1,2 --size 8192,16384`, the same with `--memory pageable`, "
-                                      "and `{1}`, which shows the devices, their links and the tiles that Tessera "
-                                      "chooses."
-                                    : "Next: `{0} --size 256,1024,4096 --against openblas --check` for other sizes, "
-                                      "`{1}` for the devices of this machine, and examples/01_gemm for the smallest "
-                                      "program."),
-                  bench.string(), info.string());
-  return tools::wrapped(text, text_width);
+  return tools::wrapped(text + say_check(ours), text_width);
+}
+
+/// A word for the shell.
+std::string quoted(const std::string& word) {
+  if (word.find_first_of(" \t&;()$`\"\\*?[]#~<>|!'") == word.npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// Commands to try next, one per line, so that they can be copied as they are. Names programs in the way the user did,
+/// because they may not be in PATH, and only programs that exist.
+std::string advise(const Result& ours) {
+  namespace fs = std::filesystem;
+  const fs::path bench = program_invocation_name;
+  std::error_code unreadable;
+  const auto here = fs::read_symlink("/proc/self/exe", unreadable).parent_path();
+  const auto folder = bench.has_parent_path() ? bench.parent_path() : here;
+  auto text = std::string("Next:");
+  const auto add = [&](const fs::path& program, const std::string& arguments, const char* purpose) {
+    text += fmt::format("\n  # {}\n  {}{}", purpose, quoted(program.string()), arguments);
+  };
+  if (ours.gpus > 0) {
+    const auto counts = ours.gpus > 1 ? fmt::format(" --gpus 1,{}", ours.gpus) : "";
+    add(bench, counts + " --size 8192,16384", "other sizes");
+    add(bench, counts + " --size 8192,16384 --memory pageable", "the same in memory that is not pinned");
+  } else {
+    add(bench, " --size 256,1024,2048 --against openblas --check", "other sizes");
+  }
+  if (fs::exists(here / "tessera-info", unreadable))
+    add(bench.has_parent_path() ? folder / "tessera-info" : "tessera-info", "",
+        "the devices of this machine, their links and the tiles that Tessera chooses");
+  for (const auto* examples : {".", TESSERA_EXAMPLES_FROM_PROGRAMS})
+    if (fs::exists(here / examples / "01_gemm", unreadable)) {
+      add((folder / examples / "01_gemm").lexically_normal(), "", "the smallest program, examples/01_gemm.cpp");
+      break;
+    }
+  return text;
 }
 
 }  // namespace
@@ -150,6 +177,7 @@ std::vector<Result> run_demo(const Options& options, const Machine& machine, Lim
   report.note("\n" + explain(results, machine));
   if (!options.trace.empty())
     report.note("\nThe work of each core and GPU over time: " + options.trace + "/report.html");
+  report.note("\n" + advise(results.front()));
   return results;
 }
 
