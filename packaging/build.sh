@@ -45,7 +45,7 @@ configure() {  # preset
   if [[ $before == "$found, tests "@(ON|"$tests") || $before$tests == "$found, tests QUICKOFF" ]]; then return; fi
   if [[ $before != "$found, tests "* ]]; then options+=(--fresh); fi
   rm -f "$stamp"
-  cmake --preset "$1" -DTESSERA_TESTS="${tests/QUICK/ON}" "${options[@]}" >&2
+  cmake --preset "$1" -DTESSERA_TESTS="${tests/QUICK/ON}" "${options[@]}" >&2 || die "preset $1 could not be configured"
   echo "$found, tests $tests" >"$stamp"
 }
 
@@ -55,7 +55,7 @@ build() {  # preset, arguments of cmake --build
   set_up "$preset"
   configure "$preset"
   if [[ $(cmake --build "build/$preset" "$@" -- -n) == *"ninja: no work to do."* ]]; then return; fi
-  cmake --build "build/$preset" --parallel "$(nproc)" "$@" >&2
+  cmake --build "build/$preset" --parallel "$(nproc)" "$@" >&2 || die "preset $preset could not be built"
 }
 
 # The programs that record runs start tessera-trace to explain them.

@@ -10,10 +10,15 @@ die() {  # message, further lines
   say "run: $1"
   shift
   [[ $# -eq 0 ]] || printf '  %s\n' "$@" >&2
-  exit "${status:-1}"
+  exit "${status:-3}"
 }
 
 refuse() { status=2 die "$@"; }  # like die, for arguments and variables that are not allowed
+
+# The exit codes of docs/programs.md: a command that fails unexpectedly, for example a compiler or apt, ends the script with
+# 3 instead of its own code, and so does a script in packaging/ that dies. 2 comes from `refuse` in such a script.
+set -o errtrace
+trap '[[ $? == 2 ]] && exit 2; exit 3' ERR
 
 # Dies if a variable of an earlier version is set, and names its replacement.
 refuse_old_variables() {

@@ -36,8 +36,8 @@ print_results() {  # presets
   local preset
   echo
   for preset in "$@"; do
-    echo "$preset: $(grep -E 'tests passed|No tests' "build/$preset/ctest.log" || echo 'ctest did not finish')"
-    sed -n '/tests FAILED:/,/^$/ s/^\t *//p' "build/$preset/ctest.log"
+    echo "$preset: $(grep -sE 'tests passed|No tests' "build/$preset/ctest.log" || echo 'ctest did not finish')"
+    if [[ -e build/$preset/ctest.log ]]; then sed -n '/tests FAILED:/,/^$/ s/^\t *//p' "build/$preset/ctest.log"; fi
   done
 }
 
@@ -46,7 +46,8 @@ labels_without_gpus() {
   case $(gpu_count) in 0) echo "gpu multi-gpu" ;; 1) echo multi-gpu ;; esac
 }
 
-# The tests that most mistakes break. Building another StarPU for simulated time would take too long here.
+# The tests that most mistakes break. Building another StarPU for simulated time would take too long here. This function and
+# the next end the script, with 1 if a test has failed.
 quick_tests() {  # ctest's arguments
   local failed=0
   tests=QUICK
@@ -55,7 +56,7 @@ quick_tests() {  # ctest's arguments
   print_results release
   echo "Not run: programs of other projects, tools, examples, MPI, OpenCL, Fortran, Python, sanitizers, simulated time."
   echo "./run test --full runs them, in about half an hour on two cores; ./run test --all also the slow ones."
-  return $failed
+  exit $failed
 }
 
 build_small_presets() {
@@ -86,7 +87,7 @@ full_tests() {  # --full or --all, ctest's arguments
     presets+=(simgrid-mpi alone)
   fi
   print_results "${presets[@]}"
-  return $failed
+  exit $failed
 }
 
 run_tests() {  # --full, --all or nothing, ctest's arguments

@@ -45,6 +45,39 @@ expect 2 "papers: --simulate: '/nonexistent' is not a program" papers --quick --
 expect 2 "papers: --bench: '' is not a program" papers --bench
 [[ -z $(ls -A) ]] || fail "files were left: $(ls -A)"
 
+# The exit codes of a machine that fails, in a copy of the scripts whose system consists of stand-ins.
+mkdir -p copy/src/common copy/tests bin starpu/include/starpu/1.4
+(cd "${run%/run}" && cp -r run packaging CMakeLists.txt CMakePresets.json "$scratch/copy" &&
+  cp src/common/old_variables.hpp "$scratch/copy/src/common" && cp tests/suites.sh "$scratch/copy/tests")
+stand_in() {  # program, what it does
+  printf '#!/bin/sh\n%s\n' "$2" >"bin/$1"
+  chmod +x "bin/$1"
+}
+expect_of_copy() {  # exit code, what is printed, arguments of ./run
+  PATH=$scratch/bin:$PATH TESSERA_CUDA=0 STARPU_DIR=$scratch/starpu run=$scratch/copy/run expect "$@"
+}
+stand_in dpkg-query ''  # no package is installed
+stand_in sudo 'exit 1'
+stand_in apt-get 'exit 100'
+expect_of_copy 3 'packages could not be installed \(no network\?\)' build
+# shellcheck disable=SC2016  # the stand-ins expand it
+stand_in dpkg-query 'for package; do echo "installed $package"; done'
+stand_in pkg-config 'case $* in *variable*) echo '"$scratch/starpu/include/starpu/1.4"' ;; esac'
+touch starpu/include/starpu/1.4/starpu_config.h
+stand_in cmake 'exit 1'
+expect_of_copy 3 'preset release could not be configured' build
+# shellcheck disable=SC2016
+stand_in cmake 'mkdir -p build/release; [ "$1" != --build ]'
+expect_of_copy 3 'preset release could not be built' build
+stand_in cmake ''
+stand_in ctest 'exit 8'
+expect_of_copy 1 'ctest did not finish' test
+stand_in doxygen 'exit 5'  # anything else
+expect_of_copy 3 '' docs
+stand_in pkg-config 'exit 1'
+expect_of_copy 3 'STARPU_DIR must be the prefix of an installed StarPU' build
+rm -r copy bin starpu
+
 # Replaces tessera-simulate: records its arguments, and always prints the same result.
 cat >simulate <<'END'
 #!/usr/bin/env bash

@@ -41,5 +41,5 @@ papers() {  # options, names
     "traces/papers/$name.py" "${how[@]}" build/papers || failed+=("$name")
     say "$name: $SECONDS s"
   done
-  [[ ${#failed[@]} -eq 0 ]] || die "these papers failed: ${failed[*]}"
+  [[ ${#failed[@]} -eq 0 ]] || status=1 die "these papers failed: ${failed[*]}"
 }

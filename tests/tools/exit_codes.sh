@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-3-Clause
+# usage: exit_codes.sh PROGRAM...: the exit codes of docs/programs.md for errors that several programs can meet.
+set -euo pipefail
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+failed=0
+fail() { echo "FAILED: $*" >&2; failed=1; }
+
+expect() {  # exit code, what is printed on standard error, command
+  local code=$1 text=$2 printed status=0
+  shift 2
+  printed=$("$@" 2>&1 >out) || status=$?
+  [[ $status == "$code" && $printed == *"$text"* ]] || fail "$*: exit code $status: $printed"
+}
+
+printf '%s\n' title title /nonexistent/HPL.out 8 1 100 1 0 0 1 1 1 16.0 >unwritable.dat
+sed 's/^8$/6/' unwritable.dat >HPL.dat
+for program in "$@"; do
+  name=${program##*/}
+  expect 2 "$name: " "$program" --nonsense
+  # shellcheck disable=SC2016  # the inner shell expands it
+  expect 3 "$name: standard output cannot be written" sh -c '"$0" --version >/dev/full' "$program"
+  case $name in
+    tessera-bench) computes=(--size 70 --repeat 1) ;;
+    tessera-hpl) computes=(HPL.dat) ;;
+    tessera-info) computes=(--size 70) ;;
+    *) continue ;;
+  esac
+  for wrong in TESSERA_CPUS=99999 TESSERA_CPUS=-1 TESSERA_DEVICES=nonsense TESSERA_PLACEMENT=nowhere; do
+    expect 2 "${wrong%=*}" env "$wrong" "$program" "${computes[@]}"
+    [[ ! -s out ]] || fail "$wrong $name has printed: $(cat out)"
+  done
+  expect 2 TESSERA_SCHED env TESSERA_SCHED=nonsense "$program" "${computes[@]}"
+  if [[ $name == tessera-hpl ]]; then
+    expect 3 'the output file /nonexistent/HPL.out cannot be written: No such file' "$program" unwritable.dat
+  fi
+done
+exit $failed
