@@ -101,10 +101,20 @@ by_pkg_config='warnings="-Wall -Wextra -Wpedantic -Werror" both=$(pkg-config --c
   if $CXX -std=c++17 -fsyntax-only main.cpp $both 2>messages; then false; fi
   grep -F "need C++20: compile with -std=c++20" messages'
 as_stranger "pkg-config" env PKG_CONFIG_PATH="$folder" bash -ec "$by_pkg_config"
+# Codelets where CUDA has no headers. Without CUDA, StarPU's headers are turned into those that a build with CUDA installs.
 config=$(find "$prefix" -name starpu_config.h)
-if [[ -n $config ]] && grep -q "define STARPU_USE_CUDA 1" "$config"; then  # where CUDA has no headers
+if [[ -n $config ]]; then
   printf '%s\n' "#include <starpu.h>" "starpu_codelet codelet;" >"$scratch/user/codelet.cpp"
-  here=("$cxx" -fsyntax-only -I "${config%/*}" codelet.cpp)
+  headers=${config%/*}
+  if ! grep -q "define STARPU_USE_CUDA 1" "$config"; then
+    headers=$scratch/user/starpu
+    cp -r "${config%/*}" "$headers"
+    sed 's,^/\* #undef STARPU_USE_CUDA \*/$,#define STARPU_USE_CUDA 1,' "$config" >"$scratch/config-with-cuda"
+    "$cmake" -D CONFIG="$scratch/config-with-cuda" -D RESULT="$headers/starpu_config.h" \
+      -P "$source/src/package/without_cuda_headers.cmake"
+    grep -q "define STARPU_USE_CUDA 1" "$headers/starpu_config.h" || fail "StarPU's configuration has no line on CUDA"
+  fi
+  here=("$cxx" -fsyntax-only -I "$headers" codelet.cpp)
   text=$(cd "$scratch/user" && "${here[@]}" 2>&1) && fail "CUDA's headers are in a folder of the compiler"
   [[ $text == *"cuda.h is not found: name the folder"* ]] || fail "not a word about the missing cuda.h: $text"
   as_stranger "a codelet without CUDA's headers" "${here[@]}" -D TESSERA_WITHOUT_CUDA_HEADERS
