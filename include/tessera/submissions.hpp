@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include <tessera/error.hpp>
+
 namespace tessera {
 
 namespace detail {
