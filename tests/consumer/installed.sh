@@ -65,8 +65,13 @@ as_stranger() {  # what, command
   [[ $text != *"Warning: directory"* ]] || fail "$what: StarPU misses a folder: $text"
 }
 for program in "$prefix"/bin/*; do
-  for option in --help --version; do as_stranger "${program##*/} $option" "$program" "$option"; done
+  name=${program##*/}
+  for option in --help --version; do as_stranger "$name $option" "$program" "$option"; done
+  if [[ $name == tessera-mpi-hpl ]]; then continue; fi  # tessera-hpl starts it
+  [[ -s $prefix/share/man/man1/$name.1 ]] || fail "$name has no manual page"
+  [[ -s $prefix/share/bash-completion/completions/$name ]] || fail "$name has no completion"
 done
+[[ -s $prefix/share/man/man7/tessera-environment.7 ]] || fail "the environment variables have no manual page"
 if [[ -x $prefix/bin/tessera-bench ]]; then
   as_stranger "tessera-bench" "$prefix/bin/tessera-bench" --size 300 --repeat 1 --check
 fi
