@@ -5,6 +5,11 @@
 # shellcheck disable=SC2034  # for those who source this
 cache=${XDG_CACHE_HOME:-~/.cache}/tessera
 
+make_cache() {
+  mkdir -p "$cache" 2>/dev/null ||
+    die "the cache $cache cannot be created: set XDG_CACHE_HOME to a folder that you can write"
+}
+
 say() { printf '%s\n' "$*" >&2; }
 die() {  # message, further lines
   say "run: $1"

@@ -49,7 +49,7 @@ cached_tarball() { printf '%s\n' "$cache"/starpu_1.4*.orig.tar.*[xz2] | sort -V 
 
 # Puts Debian's tarball into the cache, so that StarPU can be built for another preset without a network.
 keep_tarball() (
-  mkdir -p "$cache"
+  make_cache
   work=$(mktemp -d "$cache/building.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   cd "$work"

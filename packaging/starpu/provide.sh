@@ -119,7 +119,7 @@ build_missing() {  # presets
   missing=$(missing_of "$@")
   [[ -n $missing ]] || return 0
   need_packages "${source_packages[@]}"
-  mkdir -p "$cache"
+  make_cache
   exec {lock}>"$cache/lock"
   flock --nonblock "$lock" || { say "waiting for another ./run that builds StarPU"; flock "$lock"; }
   missing=$(missing_of "$@")  # the other one may have built it

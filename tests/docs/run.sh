@@ -54,7 +54,7 @@ stand_in() {  # program, what it does
   chmod +x "bin/$1"
 }
 expect_of_copy() {  # exit code, what is printed, arguments of ./run
-  PATH=$scratch/bin:$PATH TESSERA_CUDA=0 STARPU_DIR=$scratch/starpu run=$scratch/copy/run expect "$@"
+  PATH=$scratch/bin:$PATH TESSERA_CUDA=0 STARPU_DIR=${starpu_dir-$scratch/starpu} run=$scratch/copy/run expect "$@"
 }
 stand_in dpkg-query ''  # no package is installed
 stand_in sudo 'exit 1'
@@ -76,6 +76,7 @@ stand_in doxygen 'exit 5'  # anything else
 expect_of_copy 3 '' docs
 stand_in pkg-config 'exit 1'
 expect_of_copy 3 'STARPU_DIR must be the prefix of an installed StarPU' build
+starpu_dir='' XDG_CACHE_HOME=/proc/cache expect_of_copy 3 'the cache /proc/cache/tessera cannot be created: set XDG_CACHE_HOME' starpu
 rm -r copy bin starpu
 
 # Replaces tessera-simulate: records its arguments, and always prints the same result.
