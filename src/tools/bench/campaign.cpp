@@ -182,12 +182,15 @@ class Campaign {
     return options_.calls().size() * options_.gpus.size() * options_.policies.size() * options_.placements.size();
   }
 
-  /// Explains the recording. If that fails, returns the error message as text, so that the next measurements still run.
-  static std::string explained(const std::string& folder) {
+  /// Explains the recording of a call that took `seconds`. If that fails, returns the error message as well, so that
+  /// the next measurements still run.
+  static std::string explained(double seconds, const std::string& folder) {
+    const auto call = fmt::format("recorded: a call of {:.4g} s", seconds);
     try {
-      return "report: " + tools::explain_recording(folder).string();
+      const auto recording = tools::explain_recording(folder);
+      return fmt::format("{}, of which {}; report: {}", call, recording.time, recording.page.string());
     } catch (const RuntimeError& error) {
-      return error.what();
+      return call + "; " + error.what();
     }
   }
 
@@ -213,7 +216,7 @@ class Campaign {
       spread_.reset();
     }
     progress_.clear();
-    report_.note(fmt::format("recorded: a call of {:.4g} s; {}", seconds, explained(start.trace)));
+    report_.note(explained(seconds, start.trace));
   }
 
   double rate_of_a_device(char type, int gpus) const {

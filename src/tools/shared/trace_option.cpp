@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "shared/trace_option.hpp"
 
-#include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include <tessera/error.hpp>
 
+#include "common/not_copyable.hpp"
 #include "shared/child_process.hpp"
 #include "shared/exit_code.hpp"
 
@@ -44,19 +46,52 @@ fs::path RecordingFolders::next(const std::string& name) {
   return folder_ / (count == 1 ? name : fmt::format("{}-{}", name, count));
 }
 
-fs::path explain_recording(const fs::path& folder) {
+namespace {
+
+/// The line of a summary by tessera-trace that says how long the run took; "" if there is none.
+std::string line_on_time(const std::string& summary) {
+  std::istringstream lines(summary);
+  for (std::string line; std::getline(lines, line);)
+    if (line.find(span_of_report) != line.npos) return line.substr(line.find_first_not_of(' '));
+  return "";
+}
+
+/// A file in memory, without a name.
+class MemoryFile : NotCopyable {
+ public:
+  MemoryFile() : descriptor_(memfd_create("tessera-trace", MFD_CLOEXEC)) {
+    if (descriptor_ < 0) throw RuntimeError(std::string("no memory for a file: ") + std::strerror(errno));
+  }
+  ~MemoryFile() { close(descriptor_); }
+  int descriptor() const { return descriptor_; }
+  std::string text() const {
+    std::string all;
+    char buffer[4096];
+    for (ssize_t count; (count = pread(descriptor_, buffer, sizeof buffer, static_cast<off_t>(all.size()))) > 0;)
+      all.append(buffer, static_cast<std::size_t>(count));
+    return all;
+  }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
+
+ExplainedRecording explain_recording(const fs::path& folder) {
   std::string words[] = {fs::read_symlink("/proc/self/exe").replace_filename("tessera-trace"), folder};
   char* arguments[] = {words[0].data(), words[1].data(), nullptr};
+  const MemoryFile summary;
   posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);  // discards tessera-trace's table, but not its errors
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, summary.descriptor(), STDOUT_FILENO);
   pid_t child = 0;
   const int refused = posix_spawn(&child, arguments[0], &actions, nullptr, arguments, environ);
   posix_spawn_file_actions_destroy(&actions);
   if (refused != 0) throw RuntimeError(words[0] + " cannot be started: " + std::strerror(refused));
   if (!succeeded(wait_for(child)))
     throw RuntimeError("the run was recorded in " + folder.string() + ", but tessera-trace failed to explain it");
-  return folder / "report.html";
+  return {folder / "report.html", line_on_time(summary.text())};
 }
 
 }  // namespace tessera::tools

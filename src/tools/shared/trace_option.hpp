@@ -27,9 +27,17 @@ class RecordingFolders {
   std::map<std::string, int> named_;
 };
 
+/// What reports call the time that they divide: from the first submission or, if that is earlier, the first request for
+/// a tile, until the last task or copy has ended. A call as its program sees it also takes the time before and after.
+inline constexpr const char* span_of_report = "from the first submission to the end";
+
+struct ExplainedRecording {
+  std::filesystem::path page;
+  std::string time;  ///< in words of the report: "45 ms from the first submission to the end, 196.8 TFLOP/s"
+};
+
 /// Runs the tessera-trace installed next to this program on the recording in `folder`.
-/// @return  the report
 /// @throws RuntimeError if tessera-trace cannot be started or fails
-std::filesystem::path explain_recording(const std::filesystem::path& folder);
+ExplainedRecording explain_recording(const std::filesystem::path& folder);
 
 }  // namespace tessera::tools

@@ -40,7 +40,9 @@ int run(int argc, char** argv) {
     if (!outcome.explanation.empty()) return report.explain(outcome);
     if (outcome.error.empty()) {
       report.add(one, outcome);
-      if (!one.trace.empty()) report.note("recorded; report: " + tools::explain_recording(one.trace).string());
+      if (one.trace.empty()) return;
+      const auto recording = tools::explain_recording(one.trace);
+      report.note(fmt::format("recorded: {}; report: {}", recording.time, recording.page.string()));
       return;
     }
     fmt::print(stderr, "tessera-simulate: {}: {}\n", name_of(*options, one), outcome.error);

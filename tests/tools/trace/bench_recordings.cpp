@@ -7,16 +7,22 @@
 
 #include "trace/analysis/analysis.hpp"
 #include "trace/input/read_run.hpp"
+#include "trace/output/outputs.hpp"
+#include "trace/words.hpp"
 #include "trace_test.hpp"
 
 namespace tessera::trace {
 
 namespace {
 
-/// Runs tessera-bench. @return its exit status
-int bench(std::vector<std::string> words, const std::map<std::string, std::string>& environment = {}) {
+test::Ended run_bench(std::vector<std::string> words, const std::map<std::string, std::string>& environment = {}) {
   words.insert(words.begin(), TEST_BENCH);
-  return run_program({.words = words, .environment = environment, .seconds = 100}).status;
+  return run_program({.words = words, .environment = environment, .seconds = 100});
+}
+
+/// @return its exit status
+int bench(std::vector<std::string> words, const std::map<std::string, std::string>& environment = {}) {
+  return run_bench(std::move(words), environment).status;
 }
 
 class Recorded : public ::testing::Test {
@@ -24,7 +30,9 @@ class Recorded : public ::testing::Test {
   static void SetUpTestSuite() {
     scratch = std::make_unique<Scratch>();
     const auto folder = *scratch / "run";
-    ASSERT_EQ(bench({"--size", "700", "--tile", "100", "--repeat", "1", "--trace", folder}), 0);
+    const auto ended = run_bench({"--size", "700", "--tile", "100", "--repeat", "1", "--trace", folder});
+    ASSERT_EQ(ended.status, 0) << ended.err;
+    printed = ended.out;
     const auto records = *scratch / "records";
     fs::create_directory(records);
     ASSERT_THAT(convert(folder, records), ::testing::IsEmpty());
@@ -34,6 +42,7 @@ class Recorded : public ::testing::Test {
 
   static inline std::unique_ptr<Scratch> scratch;
   static inline trace::Run run;
+  static inline std::string printed;
 };
 
 TEST_F(Recorded, HasTheTasksOfOneCallWithTheirNames) {
@@ -45,6 +54,17 @@ TEST_F(Recorded, HasTheTasksOfOneCallWithTheirNames) {
   double flops = 0;
   for (const auto& task : run.tasks) flops += task.flops;
   EXPECT_NEAR(flops, 2.0 * 700 * 700 * 700, 0.01 * flops);
+}
+
+// The program prints the time of the call, and the shorter time that the report divides, each by its name.
+TEST_F(Recorded, HasTheTimeOnTheTerminalThatItHasInTheReport) {
+  const auto time = seconds(run.span) + " from the first submission to the end, ";
+  const auto summary = trace::summary({run, analyse(run)});
+  EXPECT_THAT(summary, ::testing::HasSubstr("\n  " + time));
+  const auto in_summary = summary.substr(summary.find(time));
+  EXPECT_THAT(printed, ::testing::ContainsRegex("recorded: a call of [0-9.e-]+ s, of which "));
+  EXPECT_THAT(printed,
+              ::testing::HasSubstr(", of which " + in_summary.substr(0, in_summary.find('\n')) + "; report: "));
 }
 
 TEST_F(Recorded, AgreesWithWhatStarPUHasCounted) {

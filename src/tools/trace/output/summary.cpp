@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "shared/trace_option.hpp"
 #include "trace/output/page_data.hpp"
 #include "trace/words.hpp"
 
@@ -130,7 +131,7 @@ Json differences(const Run& first, const Analysis& of_first, const Run& second, 
 namespace {
 
 std::string speed(const Explained& explained) {
-  auto text = seconds(explained.run.span) + " from the first submission to the end";
+  auto text = fmt::format("{} {}", seconds(explained.run.span), tools::span_of_report);
   const double flops = explained.analysis.flops;
   if (flops > 0 && explained.run.span > 0) text += ", " + flop_rate(flops / explained.run.span);
   return text;
