@@ -8,9 +8,12 @@ shopt -s inherit_errexit
 
 source=$1
 [[ $(id -u) == 0 ]] || { echo "skipped: debootstrap needs root"; exit 77; }
+command -v debootstrap >/dev/null || { echo "debootstrap is not installed" >&2; exit 1; }
 [[ ${2:-} == isolated ]] || exec unshare --mount --propagation private "$0" "$source" isolated  # takes the mounts along
 failed=0
 fail() { echo "FAILED: $*" >&2; failed=1; }
+set -o errtrace
+trap 'echo "FAILED: line $LINENO ended with $?: $BASH_COMMAND" >&2' ERR  # the output of most commands goes to a log
 
 TESSERA_CUDA=0 "$source/run" package
 packages=("$source"/build/packages/*.deb)
@@ -23,7 +26,7 @@ trap 'umount "$root/proc" "$root/sys" 2>/dev/null || true; rm -rf --one-file-sys
 mapfile -t archives < <(apt-get indextargets --format 'deb $(REPO_URI) $(CODENAME) main' Origin:\ Debian Created-By:\ Packages |
   sort -u)
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-mirror=$(printf '%s\n' "${archives[@]}" | awk -v suite="$suite" '$3 == suite { print $2; exit }')
+mirror=$(printf '%s\n' "${archives[@]}" | awk -v suite="$suite" '$3 == suite && !found++ { print $2 }')
 [[ -n $mirror ]] || { echo "apt knows no Debian mirror for $suite" >&2; exit 1; }
 debootstrap --variant=minbase "$suite" "$root" "$mirror" >"$scratch/log" || { tail "$scratch/log" >&2; exit 1; }
 printf '%s\n' "${archives[@]}" >"$root/etc/apt/sources.list"
