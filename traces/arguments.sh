@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034
-# Shared by the scripts in this folder: arguments that name programs. To be sourced.
+# Shared by the scripts in this folder: arguments that name programs, and the cores of a machine. To be sourced.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=packaging/common.sh
 . "$here/../packaging/common.sh"
@@ -31,4 +31,10 @@ find_simulate() {
   local build=$here/../build/simgrid/bin
   [[ -n $simulate ]] || "$here/../run" build simgrid
   simulate=${simulate:-$build/tessera-simulate} graphs=${graphs:-$build/graphs}
+}
+
+# Prints how many cores remain if each GPU occupies one, as in StarPU.
+cores_beside_gpus() {  # machine
+  python3 -c 'import json, sys; m = json.load(open(sys.argv[1])); print(m["cpu"]["cores"] - len(m["gpus"]))' \
+    "$here/platforms/$1.json"
 }

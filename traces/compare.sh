@@ -14,12 +14,6 @@ find_simulate
 
 routines=(gemm symm syrk syr2k trmm trsm)
 
-# Prints how many cores remain if each GPU occupies one, as in StarPU.
-cores_beside_gpus() {  # machine
-  python3 -c 'import json, sys; m = json.load(open(sys.argv[1])); print(m["cpu"]["cores"] - len(m["gpus"]))' \
-    "$here/platforms/$1.json"
-}
-
 # One problem under all policies. `tessera` runs with the library's defaults. StarPU's policies run with the library's tiles
 # and with tiles of n/16, n/8 and n/4, each without CPU workers and with a CPU worker on every core that drives no GPU.
 own_tiles() {  # machine, routine, n

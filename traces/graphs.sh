@@ -3,9 +3,11 @@
 # Compares the policy `tessera` with StarPU's own policies on task graphs of other programs, on simulated machines. Prints
 # the tables of traces/policy.md. Every policy runs each graph with each tile and number of CPU workers below, and its
 # fastest run counts.
-# usage: traces/graphs.sh [--simulate PROGRAM] [--graphs PROGRAM] [--quick] [MACHINE]...
+# usage: traces/graphs.sh [--simulate PROGRAM] [--graphs PROGRAM] [--quick | --all-cores] [MACHINE]...
 #   --simulate PROGRAM    uses this tessera-simulate instead of building one
 #   --graphs PROGRAM      uses this program instead of build/simgrid/bin/graphs
+#   --quick               only tiles of 1024, and no CPU workers
+#   --all-cores           only with a CPU worker on every core that drives no GPU
 set -euo pipefail
 # shellcheck source=traces/arguments.sh
 . "$(dirname "${BASH_SOURCE[0]}")/arguments.sh"
@@ -16,7 +18,10 @@ find_simulate
 policies=tessera,eager,lws,dmda,dmdar,dmdas
 names=(gemm-rows gemm-random gemm-unequal cholesky-right cholesky-left lu qr two chains)
 tiles=(6 12) cpus=(0 4) order=12288
-if [[ ${1:-} == --quick ]]; then tiles=(12) cpus=(0) && shift; fi
+case ${1:-} in
+  --quick) tiles=(12) cpus=(0) && shift ;;
+  --all-cores) cpus=(all) && shift ;;
+esac
 [[ $# -gt 0 ]] || set -- h200x4 everest makalu summit-node workstation two-cores
 
 # Prints one line for each run: graph, memory, policy, seconds, bytes from the host, idle share, what it ran with.
@@ -27,6 +32,7 @@ runs() {  # machine, graph, memory of a GPU [MiB] or 0
     # A task needs three tiles. With less memory, StarPU would retry allocations forever; four tiles leave room for prefetches.
     if [[ $memory != 0 && $memory -lt $((4 * 8 * (order / count) ** 2 >> 20)) ]]; then continue; fi
     for cores in "${cpus[@]}"; do
+      if [[ $cores == all ]]; then cores=$(cores_beside_gpus "${machine/two-cores/everest}"); fi
       if [[ $machine == two-cores ]]; then options=(--gpus 0) && cores=2; fi
       "$simulate" --platform "${machine/two-cores/everest}" --policy "$policies" --cpus "$cores" "${options[@]}" \
         --program "$graphs" --json - -- "$graph" --tiles "$count" --tile $((order / count)) 2>/dev/null |
