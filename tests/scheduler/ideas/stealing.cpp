@@ -246,6 +246,19 @@ TEST_F(Stealing, CanBeSwitchedOff) {
   EXPECT_TRUE(thief_.station.empty());
 }
 
+// Two GPUs leave a task to a third, which is four times as fast. It has many tasks, but none of them is ready.
+TEST_F(Stealing, ATaskIsNotPassedBackAndForth) {
+  backend.seconds = {{thief_.id, 4.0}, {a_.id, 1.0}, {b_.id, 4.0}};
+  for (int i = 0; i < 20; i++) submit({updates(60)});
+  state.chains.set_home(tile(60), a_.id);
+  const auto task = push({updates(50)});
+  for (int i = 0; i < 9; i++)
+    for (auto* worker : {&thief_, &b_, &a_}) fill_station(state, *worker);
+  EXPECT_THAT(reserved(a_), ElementsAre(task));
+  EXPECT_EQ(state.chains.home(tile(50)), a_.id);
+  EXPECT_EQ(state.counts.steals, 0);
+}
+
 /// Two chains of worker 2, which runs a task of another chain: tile 50 with four tasks, and tile 60 with five.
 class Offering : public Stealing {
  protected:

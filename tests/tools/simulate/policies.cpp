@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Traffic, balance and utilization under several policies on described machines, with the program tessera-simulate.
+#include <cstdlib>
 #include <map>
 #include <numeric>
 #include <string>
@@ -134,6 +135,22 @@ TEST(Balance, OnMakaluKeepsTheGpusBusy) {
   const auto busy = per_gpu(row, "busy");
   ASSERT_EQ(busy.size(), 4);
   EXPECT_GE(sum(busy) / 4, 0.92 * row.at("median_s").get<double>()) << ::testing::PrintToString(busy);
+}
+
+// With so few tiles, a theft delays a task that its victim would start as soon as the first tiles arrive.
+TEST(FewTiles, StealingMakesNoCallSlower) {
+  const auto seconds = [](const std::string& arguments, const char* options) -> double {
+    setenv("TESSERA_SCHED", options, 1);
+    const auto row = row_of(arguments + " --policy tessera");
+    unsetenv("TESSERA_SCHED");
+    return row.at("median_s");
+  };
+  for (const std::string call : {"--platform summit-node --gpus 3 --routine syrk --size 6000 --tile 2048",
+                                 "--platform summit-node --gpus 3 --routine syrk --size 12000 --tile 4096",
+                                 "--platform summit-node --gpus 4 --routine potrf --size 4096 --tile 4096",
+                                 "--platform everest --gpus 3 --routine potrf --size 4096 --tile 4096",
+                                 "--platform h200x4 --gpus 2 --routine potrf --size 4096 --tile 2048"})
+    EXPECT_LE(seconds(call, ""), 1.02 * seconds(call, "-steal")) << call;
 }
 
 }  // namespace
