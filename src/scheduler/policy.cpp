@@ -88,7 +88,7 @@ void Policy::submitted(starpu_task* task) {
   if (!executed) return;
   const auto tiles = submitted_tiles(task);
   const Lock lock(mutex_);
-  task_submitted(state_, id_of(task), tiles, task->priority);
+  task_submitted(state_, id_of(task), tiles, task->priority, task->flops);
 }
 
 void Policy::push(starpu_task* task) {

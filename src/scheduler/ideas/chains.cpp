@@ -3,21 +3,21 @@
 
 namespace tessera::scheduler {
 
-void Chains::submitted(TileId tile) {
+void Chains::submitted(TileId tile, double flops) {
   auto& chain = chains_[tile];
   if (chain.home == no_worker) move(chain, backend_.suggested_home(tile));
   chain.planned = chain.planned || backend_.is_planned(tile);
-  chain.unfinished++;
-  if (chain.home != no_worker) unfinished_[static_cast<std::size_t>(chain.home)]++;
+  chain.work.add(flops);
+  if (chain.home != no_worker) work_[static_cast<std::size_t>(chain.home)].add(flops);
 }
 
-void Chains::finished(TileId tile) {
+void Chains::finished(TileId tile, double flops) {
   auto* const found = chains_.find(tile);
   if (found == nullptr) return;
   auto& chain = *found;
-  chain.unfinished--;
-  if (chain.home != no_worker) unfinished_[static_cast<std::size_t>(chain.home)]--;
-  if (chain.unfinished > 0) return;
+  chain.work.remove(flops);
+  if (chain.home != no_worker) work_[static_cast<std::size_t>(chain.home)].remove(flops);
+  if (chain.work.tasks > 0) return;
   end(chain);
   chains_.erase(tile);
 }
@@ -29,7 +29,12 @@ int Chains::home(TileId tile) const {
 
 std::size_t Chains::length(TileId tile) const {
   const auto* const chain = chains_.find(tile);
-  return chain != nullptr ? chain->unfinished : 1;
+  return chain != nullptr ? chain->work.tasks : 1;
+}
+
+Work Chains::work(TileId tile) const {
+  const auto* const chain = chains_.find(tile);
+  return chain != nullptr ? chain->work : Work{.tasks = 1};
 }
 
 bool Chains::is_planned(TileId tile) const {
@@ -61,9 +66,9 @@ void Chains::end(Chain& chain) {
 void Chains::move(Chain& chain, int worker) {
   if (chain.home == worker) return;
   end(chain);
-  if (chain.home != no_worker) unfinished_[static_cast<std::size_t>(chain.home)] -= chain.unfinished;
+  if (chain.home != no_worker) work_[static_cast<std::size_t>(chain.home)] -= chain.work;
   chain.home = worker;
-  if (chain.home != no_worker) unfinished_[static_cast<std::size_t>(chain.home)] += chain.unfinished;
+  if (chain.home != no_worker) work_[static_cast<std::size_t>(chain.home)] += chain.work;
 }
 
 void Chains::forget(int worker) {

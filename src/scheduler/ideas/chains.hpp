@@ -13,21 +13,24 @@ namespace tessera::scheduler {
 class Chains {
  public:
   /// @param workers  exclusive upper bound of the worker numbers
-  Chains(const Backend& backend, std::size_t workers)
-      : backend_(backend), unfinished_(workers), incomplete_bytes_(workers) {}
+  Chains(const Backend& backend, std::size_t workers) : backend_(backend), work_(workers), incomplete_bytes_(workers) {}
 
   /// Call this when a task that writes the tile has been submitted.
-  void submitted(TileId tile);
+  /// @param flops  of the task; 0: unknown
+  void submitted(TileId tile, double flops = 0);
   /// Call this when a task that writes the tile has been executed.
-  void finished(TileId tile);
+  void finished(TileId tile, double flops = 0);
 
   /// The home of the tile. Before the first task, this is the home that the program suggests.
   int home(TileId tile) const;
   void set_home(TileId tile, int worker);
   /// Number of unfinished tasks, ready or not, whose home is this worker.
-  std::size_t unfinished(int worker) const { return unfinished_[static_cast<std::size_t>(worker)]; }
+  std::size_t unfinished(int worker) const { return work(worker).tasks; }
+  const Work& work(int worker) const { return work_[static_cast<std::size_t>(worker)]; }
   /// Number of unfinished tasks that write the tile; 1 if none is known.
   std::size_t length(TileId tile) const;
+  /// The unfinished tasks that write the tile; one if none is known.
+  Work work(TileId tile) const;
 
   /// Call this when the home of the tile reserves a task of the chain. From then on, the tile counts as an incomplete
   /// result.
@@ -45,7 +48,7 @@ class Chains {
 
  private:
   struct Chain {
-    std::size_t unfinished = 0;
+    Work work;
     int home = no_worker;
     std::size_t incomplete_bytes = 0;  ///< memory of the tile; 0: no task has been reserved yet
     bool planned = false;
@@ -55,7 +58,7 @@ class Chains {
 
   const Backend& backend_;
   PointerMap<TileId, Chain> chains_;           ///< chains with unfinished tasks
-  std::vector<std::size_t> unfinished_;        ///< by home
+  std::vector<Work> work_;                     ///< by home
   std::vector<std::size_t> incomplete_bytes_;  ///< by home
 };
 

@@ -134,7 +134,7 @@ double rate_of_all(const State& state, const Worker& worker, const Task& task) {
 bool is_last_chain(const State& state, const Task& task, double rate) {
   if (task.output == nullptr || !state.cache.distributed()) return false;
   const auto chain = static_cast<double>(state.chains.length(task.output));
-  return static_cast<double>(state.order.size()) <= 6 * chain * rate && is_independent(state, task) &&
+  return static_cast<double>(state.unfinished.size()) <= 6 * chain * rate && is_independent(state, task) &&
          state.backend.suggested_home(task.output) == no_worker;
 }
 

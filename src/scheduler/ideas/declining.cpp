@@ -46,15 +46,24 @@ Faster faster_workers(const State& state, const Worker& worker, double own, cons
   return faster;
 }
 
+/// Work as a number of tasks of a given size. A larger task also counts as one, because GPUs run it at a higher rate.
+/// @param flops  of a task that counts as one; 0: each does
+double tasks_in(const Work& work, double flops) {
+  const auto tasks = static_cast<double>(work.tasks);
+  return flops > 0 ? std::min(tasks, work.flops / flops) : tasks;
+}
+
 /// The number of tasks that faster workers will run before a task, at most `most`. Before an independent task, they
 /// may run all others, because no other task waits for it.
 /// @param whole_chains  whether a ready task counts with all tasks of its chain, rather than alone
-std::size_t count_before(const State& state, const Faster& faster, const Task& task, std::size_t most,
-                         bool whole_chains) {
+/// @param flops         see `tasks_in`
+double count_before(const State& state, const Faster& faster, const Task& task, double most, bool whole_chains,
+                    double flops) {
   const auto tasks_of = [&](const Task& ready) {
-    return whole_chains && ready.output != nullptr ? state.chains.length(ready.output) : 1;
+    const auto work = whole_chains && ready.output != nullptr ? state.chains.work(ready.output) : Work{1, ready.flops};
+    return tasks_in(work, flops);
   };
-  std::size_t count = 0;
+  double count = 0;
   for (const auto* worker : faster.workers)
     for (const auto& popped : worker->popped) count += tasks_of(*popped.task);
   const bool any_order = whole_chains && is_independent(state, task);
@@ -88,20 +97,21 @@ struct SlowerChains {
   double tasks = 0;
 };
 
+/// @param flops  see `tasks_in`
 SlowerChains chains_of_slower(const State& state, const Faster& faster, const Worker& worker, double own,
-                              const Task& task) {
+                              const Task& task, double flops) {
   const bool has_chain = task.output == nullptr || state.chains.home(task.output) == worker.id;
-  SlowerChains slower{.rests = {}, .tasks = has_chain ? 0 : static_cast<double>(state.chains.length(task.output))};
+  SlowerChains slower{.rests = {}, .tasks = has_chain ? 0 : tasks_in(state.chains.work(task.output), flops)};
   for (const auto* other : state.members) {
     if ((faster.kinds & bit(other->kind)) != 0) continue;
-    const auto unfinished = static_cast<double>(state.chains.unfinished(other->id));
+    const double unfinished = tasks_in(state.chains.work(other->id), flops);
     slower.tasks += unfinished;
     if (!other->runs()) continue;
     const double running = std::clamp(state.now - other->started, 0.0, own), in_time = running / faster.seconds;
     SlowerChains::Rest rest{own - running, std::min(std::max(unfinished - 1, 0.0), in_time), 0};
     for (const auto& popped : other->popped)
       if (is_independent(state, *popped.task))
-        rest.independent += std::min(static_cast<double>(state.chains.length(popped.task->output) - 1), in_time);
+        rest.independent += std::clamp(tasks_in(state.chains.work(popped.task->output), flops) - 1, 0.0, in_time);
     slower.rests.push_back(rest);
   }
   std::ranges::sort(slower.rests, {}, &SlowerChains::Rest::seconds);
@@ -155,7 +165,7 @@ bool is_needed_late(const State& state, const Faster& faster, const Worker& work
   const auto gpus = static_cast<double>(faster.workers.size());
   const double each = std::min(1 / faster.rate, state.results.task_seconds / gpus);  // seconds per task
   const auto chain = static_cast<double>(writers_between(state, task, task.order, user));
-  const auto ended = state.submitted - state.order.size();  // at most these precede the user
+  const auto ended = state.submitted - state.unfinished.size();  // at most these precede the user
   double before = static_cast<double>(user - 1) - static_cast<double>(ended) - chain;
   const auto is_late = [&] { return own <= before * each + (chain - 1) * (each - faster.seconds); };
   if (!is_late()) return false;
@@ -184,16 +194,16 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   if (own <= 0 && !is_core) return is_measuring(worker, task) && !is_suggested_home;
   bool is_cautious = false;  // whether `own` is already longer than expected
   if (own <= 0) {
-    const auto each_has_one = faster.workers.size();
+    const auto each_has_one = static_cast<double>(faster.workers.size());
     if (!state.durations.is_measurable(task))
-      return count_before(state, faster, task, each_has_one, false) < each_has_one;
+      return count_before(state, faster, task, each_has_one, false, 0) < each_has_one;
     if (!std::isfinite(faster.rate)) return true;  // GPUs measure first
     const bool is_measured = is_being_measured(state, worker, task);
     own = state.durations.first(task, worker.model, worker.id);
     if (own <= 0) {
       if (is_measured) return true;
       own = work_beside_measurement(state, task, faster.workers, faster.seconds);
-      if (own <= 0) return count_before(state, faster, task, each_has_one, false) < each_has_one;
+      if (own <= 0) return count_before(state, faster, task, each_has_one, false, 0) < each_has_one;
       is_cautious = true;
     } else if (!is_measured) own -= measuring_budget(state);
   }
@@ -205,20 +215,23 @@ bool leave_to_faster(const State& state, const Worker& worker, const Task& task)
   const double factor = is_core && !is_cautious ? caution(cores / own / faster.rate) : 1;
   const double end = (is_core ? 0 : seconds_until_free(state, worker)) + factor * own,
                enough = (end - faster.seconds) * faster.rate;
-  const auto slower = chains_of_slower(state, faster, worker, own, task);
-  if (run_out(faster, slower, static_cast<double>(state.order.size()) - slower.tasks, &SlowerChains::Rest::tasks, end))
-    return true;
+  const bool readers = feeds_other_chains(state, task);
+  // In a product, tasks differ in size only. If others wait for results, there are several operations, whose rates
+  // differ. A program that suggests homes has divided the work itself.
+  const bool has_home = task.output != nullptr && state.backend.suggested_home(task.output) != no_worker;
+  const double flops = readers || has_home || state.silent > 0 ? 0 : task.flops;
+  const auto slower = chains_of_slower(state, faster, worker, own, task, flops);
+  const double unfinished = tasks_in({state.unfinished.size(), state.unfinished_flops}, flops);
+  if (run_out(faster, slower, unfinished - slower.tasks, &SlowerChains::Rest::tasks, end)) return true;
   // The number of tasks that depend on readers of the result is unknown, so enough tasks must be ready, or come before
   // the readers. Without readers, chains supply the next tasks.
-  const bool readers = feeds_other_chains(state, task);
   const double most = readers ? 1024 : 64;  // idle workers ask often, so counting must stay cheap
-  const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, most)));
+  const double counted = std::ceil(std::min(enough, most));
   const bool whole_chains = is_core && !readers;
-  const auto before = count_before(state, faster, task, counted, whole_chains);
+  const auto before = count_before(state, faster, task, counted, whole_chains, flops);
   if (is_core && readers && before < counted) return !is_needed_late(state, faster, worker, factor * own, task);
   if (!whole_chains) return before < counted;
-  return before < counted &&
-         run_out(faster, slower, static_cast<double>(before), &SlowerChains::Rest::independent, factor * own);
+  return before < counted && run_out(faster, slower, before, &SlowerChains::Rest::independent, factor * own);
 }
 
 void decline(State& state, Worker& worker, const Task& task) {

@@ -19,6 +19,18 @@ auto find_popped(Worker& worker, TaskId task) {
   return std::ranges::find_if(worker.popped, [task](const Worker::Popped& popped) { return popped.task->id == task; });
 }
 
+/// Ends a submitted task, if it has not ended.
+/// @returns  its flops
+double end(State& state, TaskId task) {
+  const auto* const submitted = state.unfinished.find(task);
+  if (submitted == nullptr) return 0;
+  const double flops = submitted->flops;
+  if (flops <= 0) state.silent--;
+  state.unfinished.erase(task);
+  state.unfinished_flops = state.unfinished.empty() ? 0 : state.unfinished_flops - flops;
+  return flops;
+}
+
 int wake_for(State& state, const Task& task) {
   const auto is_sleeper = [&](const Worker* worker) { return worker->asleep && can_execute(*worker, task); };
   const int home = task.output != nullptr ? state.chains.home(task.output) : no_worker;
@@ -43,19 +55,21 @@ int wake_for(State& state, const Task& task) {
 
 }  // namespace
 
-void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles, int priority) {
-  if (state.order.contains(task)) return;
+void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles, int priority, double flops) {
+  if (state.unfinished.contains(task)) return;
   auto* const output = output_of(tiles);
-  state.is_in_order = state.order.empty() || (state.is_in_order && priority <= state.last_priority);
+  state.is_in_order = state.unfinished.empty() || (state.is_in_order && priority <= state.last_priority);
   state.last_priority = priority;
-  state.order[task] = ++state.submitted;
+  state.unfinished[task] = {++state.submitted, flops};
+  state.unfinished_flops += flops;
+  if (flops <= 0) state.silent++;
   note_uses(state, tiles);
-  if (output != nullptr) state.chains.submitted(output);
+  if (output != nullptr) state.chains.submitted(output, flops);
 }
 
 int task_ready(State& state, TaskPtr task) {
   const auto& ready = *task;
-  if (const auto* order = state.order.find(ready.id); order != nullptr) task->order = *order;
+  if (const auto* submitted = state.unfinished.find(ready.id); submitted != nullptr) task->order = submitted->order;
   find_executors(state, *task);
   choose_home(state, *task);
   offer_to_idle(state, *task);
@@ -78,7 +92,7 @@ bool task_starts(State& state, TaskId task, int id, double now, bool outlives) {
   if (worker == nullptr) return false;
   const auto popped = find_popped(*worker, task);
   if (popped == worker->popped.end()) {
-    state.order.erase(task);
+    end(state, task);
     return false;
   }
   if (!worker->runs()) count_idle(state, *worker, now);
@@ -95,9 +109,9 @@ bool task_starts(State& state, TaskId task, int id, double now, bool outlives) {
 
 std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileUse>& tiles, int id, double now) {
   state.now = now;
-  state.order.erase(task);
+  const double flops = end(state, task);
   auto* const output = output_of(tiles);
-  if (output != nullptr) state.chains.finished(output);
+  if (output != nullptr) state.chains.finished(output, flops);
   auto* worker = id == no_worker ? nullptr : find_worker(state, id);
   if (worker == nullptr) return results_of_ended(state, tiles, host_node);
   const auto popped = find_popped(*worker, task);

@@ -10,7 +10,8 @@ namespace tessera::scheduler {
 
 /// Records that a task has been submitted. StarPU also submits a task that continues after it was suspended (OpenMP),
 /// which has been counted already.
-void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles, int priority = 0);
+/// @param flops  according to the program; 0: unknown
+void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles, int priority = 0, double flops = 0);
 
 /// Queues a task that has become ready.
 /// @returns  the sleeping worker to wake for it: its home, or else one that might take it; or `no_worker`

@@ -22,6 +22,12 @@
 
 namespace tessera::scheduler {
 
+/// A task that has been submitted and has not ended.
+struct Submitted {
+  unsigned long order = 0;  ///< position in the order of submission
+  double flops = 0;         ///< according to the program; 0: unknown
+};
+
 /// The complete state of the policy in one scheduling context. The ideas are functions on it. The policy calls them
 /// under its lock.
 struct State {
@@ -47,7 +53,9 @@ struct State {
   Results results;
   AbandonedTiles abandoned;
   DurationModel durations{backend, options.models};
-  PointerMap<TaskId, unsigned long> order;  ///< position in the order of submission, for unfinished tasks
+  PointerMap<TaskId, Submitted> unfinished;
+  double unfinished_flops = 0;  ///< of these tasks
+  std::size_t silent = 0;       ///< number of these tasks without flops
   unsigned long submitted = 0;
   bool is_in_order = true;  ///< whether priorities have not risen since the last time that no task was unfinished
   int last_priority = 0;    ///< of the task that was submitted last

@@ -64,6 +64,19 @@ inline double flops_of(const Task& task) {
   return task.flops > 0 ? task.flops : 2 * elements * std::sqrt(elements);
 }
 
+/// Unfinished tasks.
+struct Work {
+  std::size_t tasks = 0;
+  double flops = 0;  ///< of these tasks, according to the program
+
+  void add(double flops_of_task) { tasks++, flops += flops_of_task; }
+  void remove(double flops_of_task) { tasks--, flops = tasks > 0 ? flops - flops_of_task : 0; }
+  Work& operator+=(const Work& other) { return tasks += other.tasks, flops += other.flops, *this; }
+  Work& operator-=(const Work& other) {
+    return tasks -= other.tasks, flops = tasks > 0 ? flops - other.flops : 0, *this;
+  }
+};
+
 using TaskPtr = std::unique_ptr<Task>;
 
 /// The order of tasks: the program's priority first, then the order of submission.

@@ -34,7 +34,7 @@ bool can_wait(const State& state, unsigned node) {
   const auto on_gpu = [](const Worker* worker) { return worker->node != host_node; };
   const auto owner = std::ranges::find(state.members, node, &Worker::node);
   if (owner == state.members.end() || bytes > (*owner)->memory / least_memory) return false;
-  const double left = state.results.task_seconds * static_cast<double>(state.order.size()) /
+  const double left = state.results.task_seconds * static_cast<double>(state.unfinished.size()) /
                       static_cast<double>(std::ranges::count_if(state.members, on_gpu));
   return least_time * state.cache.seconds_to_host(bytes, node) < left;
 }

@@ -12,11 +12,11 @@ class Declining : public IdeaTest {
   bool leaves() {
     TaskPtr task = submit({});
     const bool left = leave_to_faster(state, cpu_, *task);
-    state.order.erase(task->id);
+    task_ends(state, task->id, task->tiles, no_worker, state.now);
     return left;
   }
   void set_unfinished(int tasks) {
-    while (std::ssize(state.order) < tasks) submit({});
+    while (std::ssize(state.unfinished) < tasks) submit({});
   }
 
   Worker &cpu_ = add_cpu(0), &gpu_ = add_gpu(1), &other_gpu_ = add_gpu(2);
@@ -51,6 +51,63 @@ TEST_F(Declining, ReadyTasksCountWithTheirChains) {
   set_unfinished(40);
   EXPECT_TRUE(leaves());
   for (std::uintptr_t i = 1; i <= 10; i++) submit({updates(i)});
+  EXPECT_FALSE(leaves());
+}
+
+// In 15.5 s, the GPUs finish 30 tasks as large as this one.
+TEST_F(Declining, SmallerTasksCountLess) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  const auto push_tasks = [&](double flops_of_each, int count) {
+    task_flops = flops_of_each;
+    for (int i = 0; i < count; i++) push({});
+    task_flops = 4;
+  };
+  push_tasks(1, 40);
+  EXPECT_TRUE(leaves());
+  push_tasks(4, 20);
+  EXPECT_FALSE(leaves());
+}
+
+// Tasks that wait for results are of several kinds, and their rates differ.
+TEST_F(Declining, SmallerTasksCountAsOneIfTheResultIsRead) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  task_flops = 1;
+  for (int i = 0; i < 40; i++) push({});
+  task_flops = 4;
+  const auto task = submit({updates(1)});
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
+  submit({reads(1)});
+  EXPECT_FALSE(leave_to_faster(state, cpu_, *task));
+}
+
+TEST_F(Declining, SmallerTasksCountAsOneIfTheProgramSuggestsAHome) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  task_flops = 1;
+  for (int i = 0; i < 40; i++) push({});
+  task_flops = 4;
+  const auto task = submit({updates(1)});
+  EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
+  backend.homes[tile(1)] = gpu_.id;
+  EXPECT_FALSE(leave_to_faster(state, cpu_, *task));
+}
+
+TEST_F(Declining, LargerTasksCountAsOne) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  task_flops = 16;
+  for (int i = 0; i < 15; i++) push({});
+  task_flops = 4;
+  EXPECT_TRUE(leaves());
+}
+
+TEST_F(Declining, TasksCountAsEqualIfTheArithmeticOfOneIsUnknown) {
+  backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
+  task_flops = 1;
+  for (int i = 0; i < 40; i++) push({});
+  task_flops = 4;
+  EXPECT_TRUE(leaves());
+  task_flops = 0;
+  push({});
+  task_flops = 4;
   EXPECT_FALSE(leaves());
 }
 
@@ -198,6 +255,13 @@ TEST_F(DecliningInProducts, ReadyTasksCountInAnyOrder) {
   EXPECT_FALSE(leave_to_faster(state, cpu_, *task));
   submit({reads(100)});
   EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
+}
+
+TEST_F(DecliningInProducts, ChainsOfSmallerTasksCountLess) {
+  task_flops = 1;
+  push_chains(30);
+  task_flops = 4;
+  EXPECT_TRUE(leaves_chain());
 }
 
 // In 1.37 times 10 s, the GPUs finish 26 tasks. The other core ends in 1 s; 9 tasks of its chain fit into the rest.

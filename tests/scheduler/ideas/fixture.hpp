@@ -106,10 +106,11 @@ class IdeaTest : public ::testing::Test {
       task->memory += use.memory;
       if (task->output == nullptr && use.writes) task->output = use.tile, task->output_memory = use.memory;
     }
+    task->flops = task_flops;
     task->priority = priority;
     task->restricted = restricted;
-    task_submitted(state, task->id, task->tiles, priority);
-    task->order = state.order.at(task->id);
+    task_submitted(state, task->id, task->tiles, priority, task_flops);
+    task->order = state.unfinished.at(task->id).order;
     find_executors(state, *task);
     return task;
   }
@@ -146,6 +147,7 @@ class IdeaTest : public ::testing::Test {
     return ids;
   }
 
+  double task_flops = 0;  ///< of the tasks that are submitted
   FakeBackend backend;
   State state{Options{}, 16, backend};
 

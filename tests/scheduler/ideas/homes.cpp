@@ -133,6 +133,23 @@ TEST_F(Homes, UnfinishedTasksAreCountedAtTheirHome) {
   EXPECT_EQ(chains.length(tile(1)), 1);
 }
 
+TEST_F(Homes, WorkIsCountedAtItsHome) {
+  backend.homes = {{tile(1), a_.id}, {tile(2), a_.id}};
+  auto& chains = state.chains;
+  chains.submitted(tile(1), 5);
+  chains.submitted(tile(1), 3);
+  chains.submitted(tile(2), 1);
+  EXPECT_EQ(chains.work(tile(1)).flops, 8);
+  EXPECT_EQ(chains.work(a_.id).flops, 9);
+  chains.finished(tile(1), 5);
+  chains.set_home(tile(1), b_.id);
+  EXPECT_EQ(chains.work(a_.id).flops, 1);
+  EXPECT_EQ(chains.work(b_.id).flops, 3);
+  chains.finished(tile(1), 3);
+  EXPECT_EQ(chains.work(b_.id).flops, 0);
+  EXPECT_EQ(chains.work(tile(1)).flops, 0);
+}
+
 TEST_F(Homes, AChainStartsAgainAtTheSuggestedHome) {
   backend.homes = {{tile(1), a_.id}};
   state.chains.submitted(tile(1));

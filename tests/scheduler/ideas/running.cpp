@@ -20,7 +20,24 @@ TEST_F(Running, AResultIsCompleteWithTheLastTaskOfItsChain) {
   task_starts(state, last, a_.id, 3);
   EXPECT_THAT(task_ends(state, last, {updates(1)}, a_.id, 4), ElementsAre(tile(1)));
   EXPECT_THAT(a_.popped, IsEmpty());
-  EXPECT_TRUE(state.order.empty());
+  EXPECT_TRUE(state.unfinished.empty());
+}
+
+TEST_F(Running, UnfinishedWorkIsCounted) {
+  const auto silent = pop(a_, {updates(1)});
+  task_flops = 3;
+  const auto large = pop(a_, {updates(2)});
+  task_flops = 1;
+  const auto small = pop(a_, {updates(2)});
+  EXPECT_EQ(state.unfinished_flops, 4);
+  EXPECT_EQ(state.silent, 1);
+  task_ends(state, silent, {updates(1)}, a_.id, 1);
+  task_ends(state, large, {updates(2)}, a_.id, 2);
+  EXPECT_EQ(state.unfinished_flops, 1);
+  EXPECT_EQ(state.silent, 0);
+  EXPECT_EQ(state.chains.work(a_.id).flops, 1);
+  task_ends(state, small, {updates(2)}, a_.id, 3);
+  EXPECT_EQ(state.unfinished_flops, 0);
 }
 
 TEST_F(Running, DurationsAreMeasured) {
@@ -40,7 +57,7 @@ TEST_F(Running, AWorkerDoesNotWaitForATaskThatOutlivesIt) {
   EXPECT_EQ(state.chains.unfinished(a_.id), 1);
   task_ends(state, task, {updates(1)}, no_worker, 2);  // the program's own thread reports it
   EXPECT_EQ(state.chains.unfinished(a_.id), 0);
-  EXPECT_TRUE(state.order.empty());
+  EXPECT_TRUE(state.unfinished.empty());
 }
 
 // A task that was suspended (OpenMP) is submitted again to continue.
@@ -53,7 +70,7 @@ TEST_F(Running, ATaskThatContinuesIsCountedOnce) {
   EXPECT_EQ(state.chains.length(tile(1)), 1);
   task_ends(state, task, {updates(1)}, core.id, 2);
   EXPECT_EQ(state.chains.unfinished(core.id), 0);
-  EXPECT_TRUE(state.order.empty());
+  EXPECT_TRUE(state.unfinished.empty());
   EXPECT_EQ(state.results.tiles.find(tile(1)), nullptr);
 }
 

@@ -111,7 +111,7 @@ TEST_F(Turns, ACoreThatAsksForATaskRunsNone) {
   turn(core);
   EXPECT_FALSE(core.runs());
   EXPECT_EQ(state.chains.unfinished(core.id), 1);  // it will continue
-  EXPECT_TRUE(state.order.contains(suspended));
+  EXPECT_TRUE(state.unfinished.contains(suspended));
 }
 
 TEST_F(Turns, TheTimeWithoutATaskIsCounted) {

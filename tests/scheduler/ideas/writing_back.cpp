@@ -123,7 +123,7 @@ TEST_F(WritingBack, NoResultWaitsIfTheLinkNeedsTheTime) {
   backend.where = {{tile(1), 1}};
   const double copy = state.cache.seconds_to_host(tile_bytes, 1);
   // The tasks take their time divided by the number of GPUs, which must be twice as long as the copy.
-  const auto tasks = static_cast<double>(state.order.size());
+  const auto tasks = static_cast<double>(state.unfinished.size());
   state.results.task_seconds = 1.9 * copy * 3 / tasks;
   EXPECT_THAT(results_of_ended(state, writer, 1), ElementsAre(tile(1)));
 }
@@ -132,7 +132,7 @@ TEST_F(WritingBack, AResultWaitsIfTheLinkHasTheTime) {
   const auto writer = submitted({updates(1)}), reader = submitted({reads(1)});
   backend.where = {{tile(1), 1}};
   const double copy = state.cache.seconds_to_host(tile_bytes, 1);
-  state.results.task_seconds = 2.1 * copy * 3 / static_cast<double>(state.order.size());
+  state.results.task_seconds = 2.1 * copy * 3 / static_cast<double>(state.unfinished.size());
   EXPECT_THAT(results_of_ended(state, writer, 1), IsEmpty());
 }
 
