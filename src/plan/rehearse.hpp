@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "common/of_type.hpp"
 #include "graph.hpp"
@@ -34,8 +36,10 @@ class Rehearse {
     for (const auto& access : accesses) {
       const int tile = as_tile(access.handle);
       const bool writes = (access.mode & STARPU_W) != 0, reads = (access.mode & STARPU_R) != 0;
-      if (reads && loads_first_ && owner < graph_.gpus)
-        request(access.handle, access.owner >= 0 ? access.owner : owner);
+      if (loads_first_ && owner < graph_.gpus) {
+        if (reads) request(access.handle, access.owner >= 0 ? access.owner : owner);
+        else is_new(index(tile));  // a tile that is written first is not requested, see sinks::Loader
+      }
       if (writes && operation.output < 0) operation.output = tile, operation.reads_output = reads;
       else if (!writes && inputs < operation.inputs.size()) operation.inputs[inputs++] = tile;
       else graph_.further.push_back({tile, writes, reads});
@@ -52,10 +56,7 @@ class Rehearse {
   /// Requests a tile at the start, unless it already was.
   void request(starpu_data_handle_t handle, int gpu) {
     const auto tile = index(as_tile(handle));
-    requested_.resize(graph_.tiles.size());
-    if (requested_[tile] || graph_.tiles[tile].temporary) return;
-    requested_[tile] = true;
-    graph_.requests.emplace_back(as_tile(handle), gpu);
+    if (!graph_.tiles[tile].temporary && is_new(tile)) graph_.requests.emplace_back(as_tile(handle), gpu);
   }
   void load(starpu_data_handle_t tile, int gpu) { request(tile, gpu); }
   /// Always false: nothing may be prepared that only a real task would release.
@@ -108,9 +109,16 @@ class Rehearse {
     operations.push_back({kind_of("inspect"), graph_.tiles[index(tile)].bytes / element_size, owner, tile, true});
   }
 
+  /// Whether neither a request nor an operation that only writes has used the tile before.
+  bool is_new(std::size_t tile) {
+    used_.resize(graph_.tiles.size());
+    return !std::exchange(used_[tile], true);
+  }
+
   Graph& graph_;
   bool loads_first_;
-  std::vector<bool> requested_, inspected_;  ///< by tile
+  std::vector<char> used_;       ///< by tile, see `is_new`
+  std::vector<bool> inspected_;  ///< by tile
 };
 
 }  // namespace tessera::plan

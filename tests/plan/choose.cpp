@@ -188,6 +188,17 @@ TEST(Graph, RequestsTilesOnceAndOnGpusThatTakePart) {
   EXPECT_EQ(std::ranges::adjacent_find(tiles), tiles.end());
 }
 
+TEST(Graph, RequestsNoResultThatIsOverwritten) {
+  for (const bool reads_result : {false, true}) {
+    Graph graph;
+    const plan::Sums call{'d', plan::SumOf::Product, 512, 512, 1024, Op::NoTrans, Op::NoTrans, reads_result};
+    auto plan = squares(512, 1);
+    plan.k = 1024, plan.terms = 2;
+    call.write(gpus(1), plan, graph);
+    EXPECT_EQ(graph.requests.size(), reads_result ? 5 : 4) << "two tiles of A and of B";
+  }
+}
+
 TEST(Graph, KnowsWhereTheOperandsAre) {
   Graph graph;
   graph.operands = 1;
