@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <numeric>
 #include <string>
 #include <utility>
@@ -74,14 +75,37 @@ Neighbours::Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers, std:
   const int mine_started = !processes.empty() && start_threads(readers) ? 1 : 0;
   int all_started = 0;
   MPI_Allreduce(&mine_started, &all_started, 1, MPI_INT, MPI_MIN, node);
-  if (all_started != 0) use_if_all_can_read(std::move(peers), node);
+  if (all_started != 0) use_if_faster(std::move(peers), node);
   MPI_Comm_free(&node);
   if (all_started == 0) return;
   for (std::size_t i = 0; i < ranks.size(); i++) process_of_[static_cast<std::size_t>(ranks[i])] = processes[i];
   process_of_[static_cast<std::size_t>(rank)] = 0;
 }
 
-void Neighbours::use_if_all_can_read(std::unique_ptr<PeerMemory> peers, MPI_Comm node) {
+double Neighbours::seconds_to_read_from_host(MPI_Comm node) const {
+  constexpr int repeat = 3;
+  std::vector<std::byte> block(PeerMemory::sample_bytes), copy(block.size());
+  const auto columns_of = [](const auto& memory) {
+    return Columns{reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), memory.size(), 1};
+  };
+  int processes = 1, rank = 0;
+  MPI_Comm_size(node, &processes);
+  MPI_Comm_rank(node, &rank);
+  const auto mine = columns_of(block);
+  std::vector<Columns> all(static_cast<std::size_t>(processes));
+  MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, node);
+  const auto next = static_cast<std::size_t>((rank + 1) % processes);
+  double fastest = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < repeat; i++) {
+    const auto start = std::chrono::steady_clock::now();
+    if (read_columns(readable_.processes()[next], all[next], columns_of(copy)) != 0) break;
+    fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  MPI_Barrier(node);  // others may still read this process's block
+  return fastest / static_cast<double>(readers_.size());
+}
+
+void Neighbours::use_if_faster(std::unique_ptr<PeerMemory> peers, MPI_Comm node) {
   using Sample = PeerMemory::Sample;
   std::vector<Sample> mine;
   bool can_read = peers != nullptr && !peers->nodes().empty();
@@ -99,13 +123,22 @@ void Neighbours::use_if_all_can_read(std::unique_ptr<PeerMemory> peers, MPI_Comm
   std::exclusive_scan(sizes.begin(), sizes.end(), starts.begin(), 0);
   std::vector<Sample> all(static_cast<std::size_t>(starts.back() + sizes.back()) / sizeof(Sample));
   MPI_Allgatherv(mine.data(), bytes, MPI_BYTE, all.data(), sizes.data(), starts.data(), MPI_BYTE, node);
+  if (all.empty()) return;
   const auto first_mine = static_cast<std::size_t>(starts[static_cast<std::size_t>(rank)]) / sizeof(Sample);
-  for (std::size_t i = 0; i < all.size(); i++)
+  // On its other way, a tile is copied from its GPU to host memory, to the other process, and to the GPU there.
+  enum { BetweenGpus, ThroughHost, Count };
+  double seconds[Count] = {0, seconds_to_read_from_host(node)}, slowest[Count] = {};
+  for (std::size_t i = 0; i < all.size() && can_read; i++)
     if (const bool is_mine = i >= first_mine && i < first_mine + mine.size(); !is_mine)
-      can_read = can_read && peers->can_read(all[i]);
-  int mine_can = can_read ? 1 : 0, all_can = 0;
-  MPI_Allreduce(&mine_can, &all_can, 1, MPI_INT, MPI_MIN, node);
-  if (all_can == 0) return;
+      seconds[BetweenGpus] = std::max(seconds[BetweenGpus], peers->seconds_to_read(all[i]));
+  try {
+    if (can_read) seconds[ThroughHost] += peers->seconds_to_host_and_back();
+  } catch (const RuntimeError&) {  // this process has no memory for it
+    can_read = false;
+  }
+  if (!can_read) seconds[BetweenGpus] = std::numeric_limits<double>::infinity();
+  MPI_Allreduce(seconds, slowest, Count, MPI_DOUBLE, MPI_MAX, node);
+  if (!(slowest[BetweenGpus] < slowest[ThroughHost])) return;
   most_allocated_ = most_bytes_at_once;
   most_held_ = never;
   for (const unsigned gpu : peers->nodes()) {

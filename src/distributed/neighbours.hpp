@@ -110,8 +110,12 @@ class Neighbours : NotCopyable {
   static Columns columns_on(starpu_data_handle_t tile, int node);
   /// @return  whether there are enough threads to copy tiles
   bool start_threads(int readers);
-  /// Reads between GPUs if all processes of the node can read from the GPUs of all others. Collective over `node`.
-  void use_if_all_can_read(std::unique_ptr<PeerMemory> peers, MPI_Comm node);
+  /// Reads between GPUs if the GPUs of all processes of the node can read from all others, and faster than through host
+  /// memory. Collective over `node`.
+  void use_if_faster(std::unique_ptr<PeerMemory> peers, MPI_Comm node);
+  /// The time in which this process's readers copy a block of the size of a sample from the host memory of the next
+  /// process of the node [s]. Collective over `node`.
+  double seconds_to_read_from_host(MPI_Comm node) const;
   /// The memory node of a GPU of this process. Tiles that no task places on a particular GPU are distributed over all
   /// GPUs by their tag.
   int gpu_for(std::int64_t tag) const;

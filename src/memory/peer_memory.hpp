@@ -34,11 +34,12 @@ class PeerMemory : NotCopyable {
     std::array<unsigned char, 64> allocation;
     std::uint64_t offset;
   };
-  /// A value in the memory of a GPU, to find out who can read it.
+  /// A block in the memory of a GPU that begins with `value`, to find out who can read it, and how fast.
   struct Sample {
     Name name;
     std::uint64_t value;
   };
+  static constexpr std::size_t sample_bytes = std::size_t{8} << 20;
 
   /// @pre  all copies have ended
   virtual ~PeerMemory() = default;
@@ -47,8 +48,13 @@ class PeerMemory : NotCopyable {
   virtual const std::vector<unsigned>& nodes() const noexcept = 0;
   /// One sample in the memory of each GPU. The samples live as long as this object.
   virtual std::vector<Sample> samples() = 0;
-  /// Whether all GPUs of this process can read the sample of another process.
-  virtual bool can_read(const Sample& theirs) = 0;
+  /// The time that the slowest GPU of this process takes to copy the sample of another process [s]; infinity if one of
+  /// them cannot. @pre  `samples` has been called
+  virtual double seconds_to_read(const Sample& theirs) = 0;
+  /// The time that the slowest GPU takes to copy as much to pinned host memory, and back [s].
+  /// @pre     `samples` has been called
+  /// @throws  RuntimeError if that fails
+  virtual double seconds_to_host_and_back() = 0;
 
   /// Names a tile of this process. Its memory is not returned to the driver before the session ends.
   /// @throws RuntimeError if other processes cannot open it

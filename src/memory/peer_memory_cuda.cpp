@@ -4,9 +4,12 @@
 // reader confirms a copy once the host has seen its end.
 #include <starpu.h>
 
+#include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <deque>
+#include <limits>
 #include <map>
 #include <random>
 #include <utility>
@@ -73,8 +76,7 @@ class CudaPeers final : public PeerMemory {
     std::vector<Sample> samples;
     for (auto& [node, gpu] : gpus_) {
       gpu::require(cudaSetDevice(gpu.device), "cudaSetDevice");
-      constexpr std::size_t driver_unit = std::size_t{2} << 20;  // a smaller sample might share its unit
-      gpu::require(cudaMalloc(&gpu.sample, driver_unit), "cudaMalloc");
+      gpu::require(cudaMalloc(&gpu.sample, 2 * sample_bytes), "cudaMalloc");
       const std::uint64_t value = (std::uint64_t{random()} << 32) | random();
       gpu::require(cudaMemcpy(gpu.sample, &value, sizeof(value), cudaMemcpyHostToDevice), "cudaMemcpy");
       samples.push_back({name_of(gpu.sample, 0), value});
@@ -82,22 +84,37 @@ class CudaPeers final : public PeerMemory {
     return samples;
   }
 
-  bool can_read(const Sample& theirs) override {
+  double seconds_to_read(const Sample& theirs) override {
     const gpu::KeepCurrentDevice keep;
+    double slowest = 0;
     for (auto& [node, gpu] : gpus_) {
       std::byte* memory = nullptr;
       std::uint64_t value = 0;
       bool right =
           gpu.sample != nullptr && cudaSetDevice(gpu.device) == cudaSuccess && open(theirs.name, memory) == cudaSuccess;
       if (right) {
-        auto* const copy = static_cast<std::uint64_t*>(gpu.sample) + 1;
-        right = cudaMemcpy(copy, memory + theirs.name.offset, sizeof(value), cudaMemcpyDefault) == cudaSuccess &&
-                cudaMemcpy(&value, copy, sizeof(value), cudaMemcpyDeviceToHost) == cudaSuccess && value == theirs.value;
+        const double seconds = copy_time(gpu, gpu.copy(), memory + theirs.name.offset);
+        right = cudaMemcpy(&value, gpu.copy(), sizeof(value), cudaMemcpyDeviceToHost) == cudaSuccess &&
+                value == theirs.value;
         right = cudaIpcCloseMemHandle(memory) == cudaSuccess && right;
+        slowest = std::max(slowest, seconds);
       }
-      if (!right) return cudaGetLastError(), false;
+      if (!right) return cudaGetLastError(), std::numeric_limits<double>::infinity();
     }
-    return true;
+    return slowest;
+  }
+
+  double seconds_to_host_and_back() override {
+    const gpu::KeepCurrentDevice keep;
+    const auto host = gpu::allocate_host(sample_bytes);
+    double slowest = 0;
+    for (auto& [node, gpu] : gpus_) {
+      gpu::require(cudaSetDevice(gpu.device), "cudaSetDevice");
+      const double seconds = copy_time(gpu, host.get(), gpu.copy()) + copy_time(gpu, gpu.copy(), host.get());
+      gpu::require(cudaGetLastError(), "a copy between a GPU and its host");
+      slowest = std::max(slowest, seconds);
+    }
+    return slowest;
   }
 
   Name name(unsigned node, std::uintptr_t tile) override {
@@ -167,10 +184,27 @@ class CudaPeers final : public PeerMemory {
     void* sample = nullptr;
     std::array<Lane, 2> lanes;
     std::size_t next_lane = 0;
+    /// The second half of the memory of the sample, for copies.
+    std::byte* copy() const { return static_cast<std::byte*>(sample) + sample_bytes; }
     std::vector<gpu::Event> events;                              ///< not in use
     std::map<void*, Name> named;                                 ///< slabs of this GPU
     std::map<std::array<unsigned char, 64>, std::byte*> opened;  ///< allocations of other processes
   };
+  /// The time of a copy as large as a sample, on the current device [s]. Infinite if it fails.
+  static double copy_time(const Gpu& gpu, void* to, const void* from) {
+    constexpr int repeat = 3;  // the first copy may prepare the link
+    auto* const stream = gpu.lanes.front().stream.get();
+    double fastest = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < repeat; i++) {
+      const auto start = std::chrono::steady_clock::now();
+      if (cudaMemcpyAsync(to, from, sample_bytes, cudaMemcpyDefault, stream) != cudaSuccess ||
+          cudaStreamSynchronize(stream) != cudaSuccess)
+        return std::numeric_limits<double>::infinity();
+      fastest = std::min(fastest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    }
+    return fastest;
+  }
+
   std::vector<unsigned> nodes_;
   std::map<unsigned, Gpu> gpus_;
 };

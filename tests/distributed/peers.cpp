@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace {
 
 class HostPeers final : public detail::PeerMemory {
  public:
-  HostPeers() {
+  explicit HostPeers(double seconds_to_read) : seconds_to_read_(seconds_to_read) {
     for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
       if (node != STARPU_MAIN_RAM) nodes_.push_back(node);
   }
@@ -26,14 +27,15 @@ class HostPeers final : public detail::PeerMemory {
   std::vector<Sample> samples() override {
     return {nodes_.size(), Sample{name(0, reinterpret_cast<std::uintptr_t>(&value_)), value_}};
   }
-  bool can_read(const Sample& theirs) override {
+  double seconds_to_read(const Sample& theirs) override {
     std::uint64_t value = 0;
     const detail::Columns one{0, sizeof(value), sizeof(value), 1};
     auto to = one;
     to.address = reinterpret_cast<std::uintptr_t>(&value);
     read(theirs.name, one, to);
-    return value == theirs.value;
+    return value == theirs.value ? seconds_to_read_ : std::numeric_limits<double>::infinity();
   }
+  double seconds_to_host_and_back() override { return 0; }
   Name name(unsigned /*node*/, std::uintptr_t tile) override {
     Name name{{}, tile};
     const auto process = getpid();
@@ -65,6 +67,7 @@ class HostPeers final : public detail::PeerMemory {
     if (detail::read_columns(process, from, target) != 0) throw RuntimeError("the tile cannot be read");
   }
 
+  double seconds_to_read_;
   std::vector<unsigned> nodes_;
   std::uint64_t value_ = 0x7e55e4a0 + static_cast<std::uint64_t>(getpid());
   std::vector<Copy> started_;
@@ -78,7 +81,8 @@ class CountedPeers final : public detail::PeerMemory {
   explicit CountedPeers(std::unique_ptr<detail::PeerMemory> peers) : peers_(std::move(peers)) {}
   const std::vector<unsigned>& nodes() const noexcept override { return peers_->nodes(); }
   std::vector<Sample> samples() override { return peers_->samples(); }
-  bool can_read(const Sample& theirs) override { return peers_->can_read(theirs); }
+  double seconds_to_read(const Sample& theirs) override { return peers_->seconds_to_read(theirs); }
+  double seconds_to_host_and_back() override { return peers_->seconds_to_host_and_back(); }
   Name name(unsigned node, std::uintptr_t tile) override { return peers_->name(node, tile); }
   void start(const Name& theirs, const detail::Columns& from, unsigned node, const detail::Columns& target,
              void* what) override {
@@ -96,7 +100,8 @@ class CountedPeers final : public detail::PeerMemory {
 
 }  // namespace
 
-std::unique_ptr<detail::PeerMemory> make_host_peers() { return std::make_unique<HostPeers>(); }
+std::unique_ptr<detail::PeerMemory> make_host_peers() { return std::make_unique<HostPeers>(0); }
+std::unique_ptr<detail::PeerMemory> make_slow_host_peers() { return std::make_unique<HostPeers>(60); }
 
 void count_peer_copies() {
   static auto* const make = detail::make_peer_memory;
