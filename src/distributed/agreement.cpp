@@ -26,8 +26,11 @@ std::uint64_t hash_of(const std::string& text) {
 }  // namespace
 
 void end_all_processes(const std::string& why) noexcept {
-  std::fprintf(stderr, "tessera: %s. All processes end.\n", why.c_str());
-  std::fflush(stderr);
+  static std::atomic<bool> has_said_why = false;  // several threads may have the same reason
+  if (!has_said_why.exchange(true)) {
+    std::fprintf(stderr, "tessera: %s. All processes end.\n", why.c_str());
+    std::fflush(stderr);
+  }
   MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   std::_Exit(EXIT_FAILURE);
 }

@@ -20,12 +20,24 @@ namespace tessera::detail {
 
 namespace {
 
+/// Ends all processes if one of them has ended. mpirun usually does that earlier, but not every launcher does.
+/// @param processes  by rank; 0: none
+void require_living(const std::vector<pid_t>& processes) {
+  for (std::size_t rank = 0; rank < processes.size(); rank++) {
+    if (processes[rank] == 0 || !has_ended(processes[rank])) continue;
+    wait_for_a_better_message();
+    end_all_processes("process " + std::to_string(rank) + " has ended while other processes need its tiles");
+  }
+}
+
 /// Ends all processes if an attempt to read between GPUs fails.
+/// @param processes  by rank; 0: none
 template <typename Attempt>
-auto or_end(Attempt attempt) {
+auto or_end(const std::vector<pid_t>& processes, Attempt attempt) {
   try {
     return attempt();
   } catch (const RuntimeError& failure) {
+    require_living(processes);
     wait_for_a_better_message();
     end_all_processes(std::string("cannot read tiles between the GPUs of processes: ") + failure.what() +
                       ". With TESSERA_GPU_READS=0, processes read tiles from host memory");
@@ -77,6 +89,7 @@ void Neighbours::read_pieces() {
     lock.unlock();
     const int from = piece.tile->from;
     if (const int error = read_columns(process_of_[static_cast<std::size_t>(from)], piece.source, piece.target)) {
+      require_living(process_of_);
       wait_for_a_better_message();
       end_all_processes("cannot read a tile from the memory of process " + std::to_string(from) + ": " +
                         std::strerror(error) + ". With TESSERA_NODE_READS=off, MPI sends tiles");
@@ -145,7 +158,7 @@ void Neighbours::copy_between_gpus(std::unique_lock<std::mutex>& lock) {
   const auto to_copy = std::exchange(to_copy_, {});
   lock.unlock();
   std::vector<Incoming*> ended;
-  or_end([&] {
+  or_end(process_of_, [&] {
     for (auto* const tile : to_copy)
       peers_->start(tile->announced.name, tile->announced.columns, static_cast<unsigned>(tile->node),
                     columns_on(tile->tile, tile->node), tile);
@@ -157,6 +170,8 @@ void Neighbours::copy_between_gpus(std::unique_lock<std::mutex>& lock) {
 
 void Neighbours::serve_messages() {
   constexpr std::chrono::microseconds pause(20);
+  constexpr int pauses_between_checks = 5000;  // some tenths of a second
+  int pauses = 0;
 #ifdef PR_SET_TIMERSLACK
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);  // otherwise, the system may prolong each pause by 50 µs
 #endif
@@ -176,7 +191,8 @@ void Neighbours::serve_messages() {
     for (auto& post : messages) {  // so short that MPI waits for the receiver only if it has no space
       auto& message = post.message;
       if (message.on_gpu != 0)
-        message.name = or_end([&] { return peers_->name(static_cast<unsigned>(post.node), message.columns.address); });
+        message.name = or_end(process_of_,
+                              [&] { return peers_->name(static_cast<unsigned>(post.node), message.columns.address); });
       MPI_Send(&message, sizeof(message), MPI_BYTE, post.to, 0, comm_);
       read += message.kind == Message::Kind::Read;
     }
@@ -189,6 +205,7 @@ void Neighbours::serve_messages() {
       handle(status.MPI_SOURCE, message);
     } else if (messages.empty()) {
       std::this_thread::sleep_for(pause);
+      if (++pauses % pauses_between_checks == 0) require_living(process_of_);
     }
     lock.lock();
     if (read > 0 && (receives_ -= read) == 0 && sends_ == 0) all_arrived_.notify_all();

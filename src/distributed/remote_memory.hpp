@@ -16,6 +16,9 @@ namespace tessera::detail {
 /// @return        0, or `errno` if the system refuses
 int read_columns(pid_t process, const Columns& source, const Columns& target) noexcept;
 
+/// Whether a process whose memory can be read has ended.
+bool has_ended(pid_t process) noexcept;
+
 /// The processes of a node, if they may read each other's memory.
 class ReadableProcesses : NotCopyable {
  public:

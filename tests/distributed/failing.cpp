@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // usage: mpirun -n 2 failing disagree|shapes|throw|exit|fewer: process 1 does not do what process 0 does.
+//        mpirun -n 2 failing killed: process 1 dies after process 0 has got the first tile from it.
 //        mpirun -n 2 failing all|tiles|start: both get an exception, whose handler must be reached: then all is well.
 #include <mpi.h>
 
+#include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include <tessera/distributed.hpp>
+
+#include "peers.hpp"
 
 namespace {
 
@@ -28,6 +34,19 @@ void compute(const std::string& how) {
   C.wait();
 }
 
+void be_killed() {
+  const Grid grid(1, 2);
+  const Index n = 1024;
+  const DistributedMatrix<double> A(grid, n, n, {64, 64}), B(grid, n, n, {64, 64}), C(grid, n, n, {64, 64});
+  for (const auto* x : {&A, &B, &C}) std::fill_n(x->local(), x->local_m() * x->local_n(), 1.0);
+  gemm(Op::NoTrans, Op::NoTrans, 1.0, A, B, 0.0, C);
+  if (grid.rank() == 1) {
+    while (grid.bytes_sent().front() == 0) std::this_thread::yield();
+    raise(SIGKILL);
+  }
+  C.wait();
+}
+
 /// What the exception handler must see if both processes get the exception.
 bool is_expected(const std::string& how, const std::string& what, int rank) {
   const auto has = [&](const char* text) { return what.find(text) != std::string::npos; };
@@ -44,10 +63,13 @@ int main(int argc, char** argv) {
   int level = 0, rank = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (const auto* const peers = std::getenv("TESSERA_TEST_PEERS"); peers != nullptr && std::string(peers) == "numa")
+    detail::make_peer_memory = test::make_host_peers;
   if (how == "start" && rank == 1) setenv("TESSERA_CPUS", "many", 1);
   bool reached = false;
   try {
-    compute(how);
+    if (how == "killed") be_killed();
+    else compute(how);
   } catch (const std::runtime_error& error) {
     std::printf("handler: %s\n", error.what());
     std::fflush(stdout);

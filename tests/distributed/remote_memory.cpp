@@ -2,6 +2,7 @@
 // Columns that a process reads from the memory of another process, or from its own.
 #include "distributed/remote_memory.hpp"
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -49,6 +50,17 @@ TEST(RemoteMemory, IsReadByColumns) {
   MPI_Barrier(comm);  // the memory must exist until all have read it
   if (processes.size() < static_cast<std::size_t>(grid_rows * grid_columns))
     GTEST_SKIP() << "here, a process may not read another one's memory: MPI sends all tiles";
+}
+
+TEST(RemoteMemory, KnowsProcessesThatHaveEnded) {
+  EXPECT_FALSE(detail::has_ended(getpid()));
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  siginfo_t end;
+  waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOWAIT);  // it is a zombie
+  EXPECT_TRUE(detail::has_ended(child));
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(detail::has_ended(child));
 }
 
 TEST(RemoteMemory, ReportsTheErrorOfTheSystem) {
