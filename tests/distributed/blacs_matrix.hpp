@@ -41,6 +41,10 @@ DECLARE_THEIRS(s)
 DECLARE_THEIRS(d)
 DECLARE_THEIRS(c)
 DECLARE_THEIRS(z)
+decltype(tessera_pchemm_) pchemm_;
+decltype(tessera_pzhemm_) pzhemm_;
+decltype(tessera_pcherk_) pcherk_;
+decltype(tessera_pzherk_) pzherk_;
 }
 
 /// The BLACS grid on which the matrices are distributed, and this process's position in it.

@@ -13,6 +13,8 @@ namespace {
 /// ScaLAPACK's routines for a type, and Tessera's.
 template <typename T>
 struct Routines;
+template <typename T>
+struct HermitianRoutines;
 #define DEFINE_ROUTINES(type, T)                                                  \
   template <>                                                                     \
   struct Routines<T> {                                                            \
@@ -30,6 +32,14 @@ DEFINE_ROUTINES(s, float)
 DEFINE_ROUTINES(d, double)
 DEFINE_ROUTINES(c, std::complex<float>)
 DEFINE_ROUTINES(z, std::complex<double>)
+#define DEFINE_HERMITIAN(type, T)                                              \
+  template <>                                                                  \
+  struct HermitianRoutines<T> {                                                \
+    static constexpr std::pair hemm{&p##type##hemm_, &tessera_p##type##hemm_}; \
+    static constexpr std::pair herk{&p##type##herk_, &tessera_p##type##herk_}; \
+  };
+DEFINE_HERMITIAN(c, std::complex<float>)
+DEFINE_HERMITIAN(z, std::complex<double>)
 
 constexpr int one = 1, m = 70, n = 100;
 
@@ -97,6 +107,36 @@ class Test {
             },
             Routines<T>::syrk, C, D);
         compare(named("syrk").c_str(), D, C);
+      }
+  }
+
+  void hermitian() const {
+    using Real = typename T::value_type;
+    const int rest_m = m - x_.first + 1, rest_n = n - x_.first + 1;
+    for (const char* side : {"L", "R"})
+      for (const char* uplo : {"L", "U"}) {
+        const M A = other(n, n, 1), B = other(m, n, 2);
+        M C = result(m, n, 3), D = C;
+        both(
+            [&](auto hemm, M& to) {
+              hemm(side, uplo, &rest_m, &rest_n, &alpha, A.local.data(), &x_.first, &x_.first, A.desc, B.local.data(),
+                   &x_.first, &x_.first, B.desc, &beta, to.local.data(), &x_.first, &x_.first, to.desc);
+            },
+            HermitianRoutines<T>::hemm, C, D);
+        compare(named("hemm").c_str(), D, C);
+      }
+    const Real real_alpha = alpha.real(), real_beta = beta.real();
+    for (const char* uplo : {"L", "U"})
+      for (const char* trans : {"N", "C"}) {
+        const M A = other(n, n, 1);
+        M C = result(n, n, 3), D = C;
+        both(
+            [&](auto herk, M& to) {
+              herk(uplo, trans, &rest_n, &rest_m, &real_alpha, A.local.data(), &x_.first, &x_.first, A.desc, &real_beta,
+                   to.local.data(), &x_.first, &x_.first, to.desc);
+            },
+            HermitianRoutines<T>::herk, C, D);
+        compare(named("herk").c_str(), D, C);
       }
   }
 
@@ -189,11 +229,14 @@ void check() {
                              {"parts inside blocks", 16, 16, 6}}) {
     const Test<T> test(layout);
     test.products();
+    if constexpr (!std::is_floating_point_v<T>) test.hermitian();
     if (layout.first > 1) continue;  // ScaLAPACK cannot
     test.cholesky();
     test.lu();
   }
-  Test<T>({"blocks of 8 and 5", 8, 5, 1}).products();
+  const Test<T> test({"blocks of 8 and 5", 8, 5, 1});
+  test.products();
+  if constexpr (!std::is_floating_point_v<T>) test.hermitian();
 }
 
 }  // namespace
