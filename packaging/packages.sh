@@ -25,7 +25,8 @@ run_test_packages=(groff-base                                            # manua
   hpcc octave r-base-core                                                # other programs that call a BLAS
   pocl-opencl-icd                                                        # OpenCL devices without a GPU
   "${docs_packages[@]}")
-slow_test_packages=(debootstrap)
+slow_test_packages=(debootstrap
+  scalapack-mpi-test)                                                    # ScaLAPACK's testers
 bundle_packages=(binutils patchelf python3-minimal)
 package_packages=(debhelper dpkg-dev lintian)
 papers_packages=(python3 python3-numpy python3-scipy)
