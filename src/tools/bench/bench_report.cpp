@@ -82,7 +82,8 @@ std::vector<tools::Column<Result>> Report::columns(const Options& options) const
 namespace {
 
 std::string say_machine(const Machine& machine) {
-  const auto text = fmt::format("Tessera {} on {} cores", tessera_version(), machine.cores);
+  const auto text =
+      fmt::format("Tessera {} on {} core{}", tessera_version(), machine.cores, machine.cores == 1 ? "" : "s");
   if (!machine.gpus.empty()) return text + fmt::format(" and {}", machine.names(static_cast<int>(machine.gpus.size())));
   return text + (machine.why_not_more_gpus.empty() ? "" : ", no GPU (" + machine.why_not_more_gpus + ")");
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "workload/found_machine.hpp"
 
+#include <sched.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -10,6 +12,17 @@
 #include "runtime/start_options.hpp"
 
 namespace tessera::bench {
+
+namespace {
+
+/// The processors on which this process may run, for example under taskset.
+int usable_processors() {
+  const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  cpu_set_t mine;
+  return sched_getaffinity(0, sizeof mine, &mine) == 0 ? std::clamp(CPU_COUNT(&mine), 1, all) : all;
+}
+
+}  // namespace
 
 std::vector<int> Machine::ordinals(int count, bool opencl) const {
   std::vector<int> result;
@@ -30,7 +43,7 @@ std::string Machine::names(int count) const {
 
 Machine look_at_machine(bool look_for_gpus) {
   Machine machine;
-  machine.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  machine.cores = usable_processors();
   machine.blas_threads = host::threads();
   machine.free_memory = detail::free_memory();
   if (!look_for_gpus) return machine;
