@@ -2,7 +2,7 @@
 #pragma once
 
 #include "codelet.hpp"
-#include "kernel_tile.hpp"
+#include "devices/kernel_tile.hpp"
 
 namespace tessera::codelets {
 

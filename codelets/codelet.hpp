@@ -10,26 +10,14 @@
 
 #include <tessera/types.hpp>
 
-#include "common/float_mode.hpp"
 #include "common/not_copyable.hpp"
 #include "common/number.hpp"
 #include "common/triangle.hpp"
+#include "devices/kernel_tile.hpp"
+#include "devices/work.hpp"
 
 /// The codelets of all tile operations: their arguments, their construction, and the cost of their tasks.
 namespace tessera::codelets {
-
-/// The amount of work of a task, for the performance model: the first member of the arguments of every tile operation.
-struct Work {
-  double flops;  ///< real floating-point operations
-  char type;     ///< s, d, c or z
-  // Used only by simulated machines and rehearsals:
-  double rows = 0, columns = 0;  ///< size of the panel that the task factorizes; 0: none
-  double beside = 0;             ///< flops of concurrent products, included in `flops`
-  double moved = 0;              ///< elements that the task writes to other rows
-  double order = 0;              ///< of the triangle by which the task multiplies or divides; 0: none
-  /// The floating-point mode for CPU workers, taken from the thread that called the routine.
-  detail::float_mode::Bits mode = detail::float_mode::usual;
-};
 
 /// A tile operation: its implementations and its performance model. Lives as long as the process.
 struct TileOperation {
@@ -183,7 +171,6 @@ starpu_codelet& trsm_panel(char type);
 /// is registered with `diagonal_block` rows and two columns for each column of A. With D, trsm on a GPU consists of
 /// products (see triangular_blocks.hpp). A may be taller than wide: the diagonal then begins in row `first_row`. Runs
 /// only on GPUs. Buffers: A (read), D (write).
-inline constexpr int diagonal_block = 256;
 struct DiagonalBlocksArgs {
   Work work;
   Uplo uplo;
@@ -271,8 +258,6 @@ struct GetrfBesideUpdatesArgs {
   int columns;
 };
 starpu_codelet& getrf_beside_updates(char type);
-/// Whether the current GPU can factorize a panel while it updates others.
-bool can_factorize_beside_updates();
 
 /// Exchanges rows of B by the pivots of consecutive panels. The first panel begins at row `first`, and each next panel
 /// `step` rows later. Buffers: `tiles` tiles of B, then the pivots (read) of the panels in this order.

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "common/triangle.hpp"
-#include "device_blas.hpp"
-#include "device_handles.hpp"
+#include "devices/cuda/cublas.hpp"
+#include "devices/cuda/handles.hpp"
 #include "kernel.hpp"
 #include "triangular_blocks.hpp"
 

@@ -9,8 +9,8 @@
 #include "triangular_blocks.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_inverse.hpp"
-#include "device_magnitude.hpp"
+#include "devices/cuda/invert_triangles.hpp"
+#include "devices/cuda/magnitude.hpp"
 #endif
 
 namespace tessera::codelets {

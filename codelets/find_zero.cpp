@@ -5,7 +5,7 @@
 #include "kernel.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_diagonal.hpp"
+#include "devices/cuda/visit_diagonal.hpp"
 #endif
 
 namespace tessera::codelets {

@@ -6,8 +6,8 @@
 #include "kernel.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_lanes.hpp"
-#include "device_solver.hpp"
+#include "devices/cuda/lanes.hpp"
+#include "devices/cuda/solver.hpp"
 #endif
 
 namespace tessera::codelets {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The tile operations of LU factorization with partial pivoting, on panels.
+#include "devices/row_moves.hpp"
+#include "devices/tile_stack.hpp"
 #include "kernel.hpp"
 #include "panel_kernels.hpp"
-#include "row_moves.hpp"
-#include "tile_stack.hpp"
 
 namespace tessera::codelets {
 

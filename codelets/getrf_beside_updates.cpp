@@ -7,7 +7,7 @@
 #include "panel_kernels.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_lanes.hpp"
+#include "devices/cuda/lanes.hpp"
 #endif
 
 namespace tessera::codelets {
@@ -57,14 +57,6 @@ struct GetrfBesideUpdates {
 
 starpu_codelet& getrf_beside_updates(char type) {
   return codelet_for_gpus<GetrfBesideUpdates>(type, "getrf_beside_updates");
-}
-
-bool can_factorize_beside_updates() {
-#ifdef TESSERA_WITH_CUDA
-  return device::can_set_multiprocessors_aside();
-#else
-  return false;
-#endif
 }
 
 }  // namespace tessera::codelets

@@ -6,7 +6,7 @@
 #include "kernel.hpp"
 #include "not_finite.hpp"
 #ifdef TESSERA_WITH_CUDA
-#include "device_diagonal.hpp"
+#include "devices/cuda/visit_diagonal.hpp"
 #endif
 
 namespace tessera::codelets {

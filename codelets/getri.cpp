@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "device_triangle.hpp"
-#include "host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
+#include "devices/row_moves.hpp"
 #include "kernel.hpp"
-#include "row_moves.hpp"
 #include "triangular_blocks.hpp"
 
 namespace tessera::codelets {

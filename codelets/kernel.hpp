@@ -3,93 +3,23 @@
 
 #include <starpu.h>
 
-#include <memory>
-#include <string>
-#include <utility>
-
 #include "codelet.hpp"
 #include "common/failure.hpp"
 #include "common/float_mode.hpp"
 #include "common/of_type.hpp"
-#include "host_blas.hpp"
-#include "kernel_tile.hpp"
-#include "one_thread.hpp"
+#include "devices/cpu/on_cpu.hpp"
+#include "devices/cpu/one_thread.hpp"
+#include "devices/kernel_tile.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_blas.hpp"
-#include "device_handles.hpp"
-#include "device_solver.hpp"
+#include "devices/cuda/on_cuda.hpp"
 #endif
 #ifdef TESSERA_WITH_OPENCL
-#include "on_opencl.hpp"
+#include "devices/opencl/on_opencl.hpp"
 #endif
 
-/// Shared parts of all tile operations: the BLAS of each kind of worker, and functions that make a codelet of a kernel.
+/// Shared parts of all tile operations: functions that make a codelet of a kernel.
 namespace tessera::codelets {
-
-/// The BLAS of a CPU worker.
-struct OnHost {
-  static void gemm(auto... x) { host::gemm(x...); }
-  static void symm(auto... x) { host::symm(x...); }
-  static void hemm(auto... x) { host::hemm(x...); }
-  static void syrk(auto... x) { host::syrk(x...); }
-  static void herk(auto... x) { host::herk(x...); }
-  static void syr2k(auto... x) { host::syr2k(x...); }
-  static void her2k(auto... x) { host::her2k(x...); }
-};
-
-#ifdef TESSERA_WITH_CUDA
-inline void check(const char* operation, cublasStatus_t status) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    report_failure(std::string(operation) + " on a GPU: " + cublasGetStatusString(status));
-}
-
-inline void check(const char* operation, cusolverStatus_t status) {
-  if (status != CUSOLVER_STATUS_SUCCESS)
-    report_failure(std::string(operation) + " on a GPU: cuSOLVER's status " + std::to_string(status));
-}
-
-inline void check(const char* operation, cudaError_t status) {
-  if (status == cudaSuccess) return;
-  report_failure(std::string(operation) + " on a GPU: " + cudaGetErrorString(status));
-  cudaGetLastError();  // otherwise the next check of cuBLAS or StarPU would report it
-}
-
-/// Calls `function` on the host once the GPU has done what was submitted to the stream before.
-template <typename Function>
-void then_on_host(cudaStream_t stream, Function function) {
-  auto owned = std::make_unique<Function>(std::move(function));
-  const auto run = [](void* it) {
-    device::leave_core_of_worker();
-    (*std::unique_ptr<Function>(static_cast<Function*>(it)))();
-  };
-  const auto status = cudaLaunchHostFunc(stream, run, owned.get());
-  check("cudaLaunchHostFunc", status);
-  if (status == cudaSuccess) static_cast<void>(owned.release());  // `run` deletes it
-}
-
-/// The BLAS of a CUDA worker. Its operations are asynchronous on the worker's stream.
-struct OnDevice {
-  cublasHandle_t handle = device::local_handle();
-
-  void gemm(auto... x) const { check("gemm", device::gemm(handle, x...)); }
-  void symm(auto... x) const { check("symm", device::symm(handle, x...)); }
-  void hemm(auto... x) const { check("hemm", device::hemm(handle, x...)); }
-  void syrk(auto... x) const { check("syrk", device::syrk(handle, x...)); }
-  template <ComplexScalar T>
-  void herk(Uplo uplo, Op op, int n, int k, Real<T> alpha, const T* A, int lda, Real<T> beta, T* C, int ldc) const {
-    if (beta != 0) device::clear_imaginary_diagonal(n, C, ldc);  // cuBLAS would read the imaginary part
-    check("herk", device::herk(handle, uplo, op, n, k, alpha, A, lda, beta, C, ldc));
-  }
-  void syr2k(auto... x) const { check("syr2k", device::syr2k(handle, x...)); }
-  template <ComplexScalar T>
-  void her2k(Uplo uplo, Op op, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, Real<T> beta, T* C,
-             int ldc) const {
-    if (beta != 0) device::clear_imaginary_diagonal(n, C, ldc);  // cuBLAS would read it
-    check("her2k", device::her2k(handle, uplo, op, n, k, alpha, A, lda, B, ldb, beta, C, ldc));
-  }
-};
-#endif
 
 // A kernel is a class with a type `Args` and a static function `run(blas, buffers, args)`. `run` is a template over
 // OnHost, OnDevice and OnOpenCl, or has overloads if devices compute the operation differently. Without a `run` for

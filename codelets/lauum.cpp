@@ -5,7 +5,7 @@
 
 #include "common/symmetry.hpp"
 #include "device_triangle.hpp"
-#include "host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "kernel.hpp"
 
 namespace tessera::codelets {

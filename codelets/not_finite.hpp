@@ -11,7 +11,7 @@
 
 #include <tessera/types.hpp>
 
-#include "kernel_tile.hpp"
+#include "devices/kernel_tile.hpp"
 
 /// Factorizations of tiles with infinite or NaN elements. An optimized LAPACK may lose such values: it may multiply by
 /// 1/∞ = 0 without looking at the other factor, or choose pivots with instructions that handle NaN in a special way.

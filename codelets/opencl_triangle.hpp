@@ -5,7 +5,7 @@
 
 #include "blocked_triangle.hpp"
 #include "kernel.hpp"
-#include "sum_slots.hpp"
+#include "memory/sum_slots.hpp"
 
 /// trmm and trsm on one tile of an OpenCL device. CLBlast computes the products, and a kernel of Tessera multiplies by
 /// the diagonal blocks, or substitutes, row by row. This kernel does not read the other triangle or multiply by its

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "devices/row_moves.hpp"
 #include "kernel.hpp"
-#include "row_moves.hpp"
 
 namespace tessera::codelets {
 

@@ -6,13 +6,13 @@
 #include <utility>
 #include <vector>
 
-#include "host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
+#include "devices/row_moves.hpp"
+#include "devices/tile_stack.hpp"
 #include "kernel.hpp"
 #include "not_finite.hpp"
 #include "opencl_triangle.hpp"
 #include "panel_factorization.hpp"
-#include "row_moves.hpp"
-#include "tile_stack.hpp"
 #include "triangular_blocks.hpp"
 
 /// Kernels on panels that several codelets share: the factorization, and the update of another panel.

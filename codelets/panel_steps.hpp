@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "common/symmetry.hpp"
-#include "host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "kernel.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_reflectors.hpp"
 #include "device_triangle.hpp"
+#include "devices/cuda/reflector_kernels.hpp"
 #endif
 
 /// The steps of a QR factorization on a core and on a GPU. They have the same names, so that the factorization is

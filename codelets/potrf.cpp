@@ -4,13 +4,13 @@
 #include <memory>
 
 #include "colours.hpp"
-#include "host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "kernel.hpp"
 #include "not_finite.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_diagonal.hpp"
-#include "device_magnitude.hpp"
+#include "devices/cuda/magnitude.hpp"
+#include "devices/cuda/visit_diagonal.hpp"
 #endif
 
 namespace tessera::codelets {

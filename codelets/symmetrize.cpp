@@ -3,7 +3,7 @@
 #include "kernel.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_symmetrize.hpp"
+#include "devices/cuda/symmetrize_kernel.hpp"
 #endif
 
 namespace tessera::codelets {

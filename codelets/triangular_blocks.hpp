@@ -9,10 +9,10 @@
 #include "blocked_triangle.hpp"
 #include "codelet.hpp"
 #include "kernel.hpp"
-#include "sum_slots.hpp"
+#include "memory/sum_slots.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_magnitude.hpp"
+#include "devices/cuda/magnitude.hpp"
 #endif
 
 /// trmm and trsm on one tile, on a GPU, as a sequence of products. cuBLAS would compute the diagonal blocks row by row,

@@ -6,7 +6,7 @@
 #include "triangular_blocks.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "device_magnitude.hpp"
+#include "devices/cuda/magnitude.hpp"
 #endif
 
 namespace tessera::codelets {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "device_triangle.hpp"
-#include "host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "kernel.hpp"
 
 namespace tessera::codelets {

@@ -6,7 +6,7 @@
 
 #include <tessera/types.hpp>
 
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 #include "machine/machine.hpp"
 #include "panel_tuning.hpp"
 
@@ -25,7 +25,7 @@ class PanelTimes {
   PanelTimes(const Ops& to, bool beside, double memory) : to_(to), memory_(memory), beside_(beside) {}
 
   /// The panels before `end` that panel k updates on the GPU of panel `next` while that GPU factorizes panel `next`.
-  /// Their number is limited by the duration of the factorization (see device_lanes.hpp) and by a part of the GPU's
+  /// Their number is limited by the duration of the factorization (see lanes.hpp) and by a part of the GPU's
   /// memory.
   std::vector<Index> panels_beside(Index k, Index next, Index end) const {
     std::vector<Index> panels;

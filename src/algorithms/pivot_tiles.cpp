@@ -7,8 +7,8 @@
 
 #include <tessera/error.hpp>
 
-#include "codelets/row_moves.hpp"
 #include "common/failure.hpp"
+#include "devices/row_moves.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "tile/split.hpp"

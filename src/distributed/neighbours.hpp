@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "common/not_copyable.hpp"
-#include "memory/peer_memory.hpp"
+#include "devices/peer_memory.hpp"
 #include "remote_memory.hpp"
 
 namespace tessera::detail {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/not_copyable.hpp"
-#include "memory/peer_memory.hpp"
+#include "devices/peer_memory.hpp"
 
 namespace tessera::detail {
 

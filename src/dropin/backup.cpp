@@ -8,7 +8,7 @@
 #include "common/columns.hpp"
 #include "common/no_signals.hpp"
 #include "common/streaming_copy.hpp"
-#include "machine/free_memory.hpp"
+#include "devices/cpu/free_memory.hpp"
 
 namespace tessera::dropin {
 

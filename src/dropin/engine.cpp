@@ -23,7 +23,7 @@
 #include "common/of_type.hpp"
 #include "common/thread_supply.hpp"
 #include "common/variables.hpp"
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 #include "machine/machine_rates.hpp"
 #include "routines/compute.hpp"
 #include "runtime/core_part.hpp"

@@ -9,7 +9,7 @@
 #include <new>
 #include <vector>
 
-#include "machine/free_memory.hpp"
+#include "devices/cpu/free_memory.hpp"
 
 namespace tessera::dropin {
 

@@ -7,7 +7,7 @@
 
 #include <tessera/runtime.hpp>
 
-#include "gpu.hpp"
+#include "devices/gpu.hpp"
 
 namespace tessera::plan {
 struct Considered;

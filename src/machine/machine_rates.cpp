@@ -16,16 +16,16 @@
 #include <thread>
 #include <utility>
 
-#include "codelets/host_blas.hpp"
-#include "codelets/one_thread.hpp"
 #include "common/cache.hpp"
 #include "common/exit_gate.hpp"
-#include "control_groups.hpp"
-#include "gpu.hpp"
+#include "devices/cpu/control_groups.hpp"
+#include "devices/cpu/host_blas.hpp"
+#include "devices/cpu/one_thread.hpp"
+#include "devices/cpu/topology.hpp"
+#include "devices/gpu.hpp"
+#include "devices/opencl/opencl.hpp"
+#include "devices/rates_cache.hpp"
 #include "machine.hpp"
-#include "opencl.hpp"
-#include "rates_cache.hpp"
-#include "topology.hpp"
 
 namespace tessera::detail {
 

@@ -7,9 +7,9 @@
 
 #include <tessera/types.hpp>
 
-#include "codelets/codelet.hpp"
 #include "common/of_type.hpp"
-#include "cost_curve.hpp"
+#include "devices/cost_curve.hpp"
+#include "devices/work.hpp"
 
 namespace tessera::detail {
 

@@ -16,10 +16,10 @@
 #include "bus_files.hpp"
 #include "common/environment.hpp"
 #include "common/whole_file.hpp"
-#include "device_places.hpp"
-#include "link_rates.hpp"
-#include "opencl.hpp"
-#include "rates_cache.hpp"
+#include "devices/link_rates.hpp"
+#include "devices/opencl/opencl.hpp"
+#include "devices/places.hpp"
+#include "devices/rates_cache.hpp"
 
 namespace tessera::detail {
 

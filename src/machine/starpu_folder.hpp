@@ -7,7 +7,7 @@
 
 #include "common/cache.hpp"
 #include "common/starpu_variables.hpp"
-#include "gpu.hpp"
+#include "devices/gpu.hpp"
 
 namespace tessera::detail {
 

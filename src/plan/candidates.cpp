@@ -5,7 +5,7 @@
 #include <array>
 
 #include "choose.hpp"
-#include "machine/panels_on_cores.hpp"
+#include "devices/panels_on_cores.hpp"
 #include "plans.hpp"
 #include "tuning.hpp"
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "common/of_type.hpp"
-#include "memory/partial_tile.hpp"
+#include "devices/partial_tile.hpp"
 #include "tile/owners.hpp"
 
 namespace tessera::plan {

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "common/of_type.hpp"
-#include "machine/copying_threads.hpp"
-#include "machine/link_rates.hpp"
+#include "devices/cpu/copying_threads.hpp"
+#include "devices/link_rates.hpp"
 #include "machine/machine.hpp"
 #include "machine/machine_rates.hpp"
 #include "machine_model.hpp"

@@ -12,7 +12,7 @@
 #include <tessera/types.hpp>
 
 #include "codelets/codelet.hpp"
-#include "machine/cost_curve.hpp"
+#include "devices/cost_curve.hpp"
 #include "machine/machine_rates.hpp"
 #include "tile/extents.hpp"
 #include "tuning.hpp"

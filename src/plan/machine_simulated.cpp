@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "common/of_type.hpp"
+#include "devices/simulated/machine_description.hpp"
 #include "machine/machine.hpp"
 #include "machine/machine_rates.hpp"
-#include "machine/simulation/machine_description.hpp"
 #include "machine_model.hpp"
 
 namespace tessera::plan {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "codelets/row_moves.hpp"
+#include "devices/row_moves.hpp"
 #include "machine/machine_rates.hpp"
 #include "one_gpu.hpp"
 

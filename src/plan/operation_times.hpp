@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "machine/cost_curve.hpp"
+#include "devices/cost_curve.hpp"
 #include "machine/machine.hpp"
 
 namespace tessera::plan {

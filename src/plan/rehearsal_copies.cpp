@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "memory/staging/packed_columns.hpp"
+#include "devices/packed_columns.hpp"
 #include "rehearsal.hpp"
 
 namespace tessera::plan {

@@ -10,7 +10,7 @@
 #include <tessera/types.hpp>
 
 #include "common/device_memory.hpp"
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 
 namespace tessera::detail {
 

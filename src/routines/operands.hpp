@@ -16,7 +16,7 @@
 #include "blas/call.hpp"
 #include "common/symmetry.hpp"
 #include "conformable.hpp"
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 #include "plan/plans.hpp"
 #include "runtime/session.hpp"
 #include "sinks/dump.hpp"

@@ -12,7 +12,7 @@
 #include "common/float_mode.hpp"
 #include "common/of_type.hpp"
 #include "compute.hpp"
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 #include "operands.hpp"
 #include "plan/plans.hpp"
 #include "runtime/counters.hpp"

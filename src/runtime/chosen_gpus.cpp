@@ -8,7 +8,7 @@
 #include <string>
 
 #include "common/variables.hpp"
-#include "machine/opencl.hpp"
+#include "devices/opencl/opencl.hpp"
 
 namespace tessera::detail {
 
@@ -113,7 +113,7 @@ bool is_limited(Index memory, bool opencl) {
 }
 
 void limit_memory(const std::vector<gpu::Info>& gpus, Index memory, StarpuVariables& variables) {
-  constexpr double mebibyte = 1 << 20, workspace = 64 * mebibyte;  // for the workspace, see codelets/device_handles.hpp
+  constexpr double mebibyte = 1 << 20, workspace = 64 * mebibyte;  // for the workspace, see devices/cuda/handles.hpp
   for (const auto& gpu : gpus) {
     if (static_cast<double>(memory) * mebibyte > static_cast<double>(gpu.memory))
       throw option_error("gpu_memory", "is " + std::to_string(memory) + " MiB, but GPU " + std::to_string(gpu.ordinal) +

@@ -6,7 +6,7 @@
 #include <tessera/runtime.hpp>
 
 #include "common/starpu_variables.hpp"
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 
 namespace tessera::detail {
 

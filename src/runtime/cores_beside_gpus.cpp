@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "devices/opencl/opencl.hpp"
 #include "machine/machine_rates.hpp"
-#include "machine/opencl.hpp"
 
 namespace tessera::detail {
 

@@ -9,7 +9,7 @@
 #include <tessera/sched.h>
 #include <tessera/runtime.hpp>
 
-#include "machine/gpu_workers.hpp"
+#include "devices/gpu_workers.hpp"
 #include "process_session.hpp"
 #include "session.hpp"
 

@@ -17,9 +17,9 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-#include "codelets/one_thread.hpp"
 #include "common/exit_gate.hpp"
 #include "counters.hpp"
+#include "devices/cpu/one_thread.hpp"
 #include "machine/machine_rates.hpp"
 #include "running_calls.hpp"
 #include "session.hpp"

@@ -13,7 +13,7 @@
 
 #include "codelets/colours.hpp"
 #include "common/starpu_version.hpp"
-#include "machine/gpu_workers.hpp"
+#include "devices/gpu_workers.hpp"
 #include "machine/machine.hpp"
 
 namespace tessera::detail {

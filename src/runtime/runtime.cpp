@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "common/starpu_version.hpp"
-#include "machine/gpu.hpp"
-#include "machine/topology.hpp"
+#include "devices/cpu/topology.hpp"
+#include "devices/gpu.hpp"
 #include "process_session.hpp"
 #include "recording.hpp"
 #include "running_calls.hpp"

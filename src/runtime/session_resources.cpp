@@ -10,19 +10,7 @@
 #include <tessera/error.hpp>
 
 #include "common/whole_file.hpp"
-#include "machine/gpu.hpp"
-#include "machine/gpu_workers.hpp"
-#include "memory/tile_interface.hpp"
-
-#ifdef TESSERA_WITH_CUDA
-#include "codelets/device_handles.hpp"
-#include "codelets/device_product.hpp"
-#include "codelets/device_solver.hpp"
-#endif
-#ifdef TESSERA_WITH_OPENCL
-#include "codelets/opencl_workers.hpp"
-#include "memory/opencl_copies.hpp"
-#endif
+#include "devices/gpu.hpp"
 
 namespace tessera::detail {
 
@@ -55,38 +43,6 @@ RunningStarpu::~RunningStarpu() {
   const gpu::KeepCurrentDevice keep;
   const NoFileSizeSignal no_signal;  // StarPU now writes performance models of the program's own tasks
   starpu_shutdown();
-}
-
-// The delegated constructor has finished by then, so the destructor runs even if this constructor throws.
-PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : PreparedDevices() {
-#ifdef TESSERA_WITH_OPENCL
-  if (!gpu_workers::of(STARPU_OPENCL_WORKER).empty()) {
-    opencl_copies::start(pinned_memory);
-    opencl::create_workers();
-  }
-#endif
-  if (starpu_cuda_worker_get_count() == 0) return;
-  tile_interface::start(pinned_memory);
-#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  device::create_handles();
-#endif
-}
-
-PreparedDevices::~PreparedDevices() {
-#ifdef TESSERA_WITH_OPENCL
-  if (!gpu_workers::of(STARPU_OPENCL_WORKER).empty()) {
-    opencl::destroy_workers();
-    opencl_copies::stop();
-  }
-#endif
-  if (starpu_cuda_worker_get_count() == 0) return;
-  const gpu::KeepCurrentDevice keep;
-  tile_interface::stop();
-#if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  device::destroy_products();
-  device::destroy_solvers();
-  device::destroy_handles();
-#endif
 }
 
 }  // namespace tessera::detail

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "common/device_choice.hpp"
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 #include "machine/machine.hpp"
 #include "policy_names.hpp"
 

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "devices/tile_interface.hpp"
 #include "dump.hpp"
-#include "memory/tile_interface.hpp"
 #include "runtime/fair_shares.hpp"
 #include "runtime/session.hpp"
 #include "tile/tile.hpp"

@@ -7,9 +7,9 @@
 #include <tessera/sched.h>
 
 #include "common/failure.hpp"
-#include "machine/panels_on_cores.hpp"
+#include "devices/panels_on_cores.hpp"
+#include "devices/tile_interface.hpp"
 #include "memory/allocation_size.hpp"
-#include "memory/tile_interface.hpp"
 #include "owning_worker.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/process_session.hpp"

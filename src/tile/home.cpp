@@ -11,8 +11,8 @@
 #include <tessera/error.hpp>
 
 #include "common/device_memory.hpp"
-#include "machine/gpu.hpp"
-#include "machine/opencl.hpp"
+#include "devices/gpu.hpp"
+#include "devices/opencl/opencl.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 

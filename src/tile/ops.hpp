@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "codelets/codelet.hpp"
-#include "codelets/sum_slots.hpp"
 #include "common/of_type.hpp"
+#include "memory/sum_slots.hpp"
 #include "product_ops.hpp"
 #include "runtime/session.hpp"
 #include "tile.hpp"

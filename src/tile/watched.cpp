@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 
 namespace tessera::detail::kept {
 

@@ -7,7 +7,7 @@
 
 #include <tessera/tessera.h>
 
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 #include "support/matrices.hpp"
 #include "support/runtime.hpp"
 #include "support/tiled.hpp"

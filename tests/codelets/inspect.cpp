@@ -6,7 +6,7 @@
 #include <tessera/blas.hpp>
 
 #include "codelets/codelet.hpp"
-#include "codelets/sum_slots.hpp"
+#include "memory/sum_slots.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "sinks/submit.hpp"

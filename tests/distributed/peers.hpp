@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "memory/peer_memory.hpp"
+#include "devices/peer_memory.hpp"
 
 namespace tessera::test {
 

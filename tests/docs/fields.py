@@ -7,7 +7,7 @@ import re
 import sys
 
 root = pathlib.Path(sys.argv[1])
-reader = (root / "src/machine/simulation/read_machine.cpp").read_text()
+reader = (root / "src/devices/simulated/read_machine.cpp").read_text()
 fields = {name for names in re.findall(r"\.only\(\s*\{([^}]*)\}", reader) for name in re.findall(r'"(\w+)"', names)}
 page = (root / "docs/laboratory.md").read_text()
 section = page[page.index("## Describe another machine"):page.index("## What the simulation leaves out")]

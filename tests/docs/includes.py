@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that no file includes a file from a room above its own, that there are no cycles of includes, and that there are
-no cycles of translation units that need each other's symbols. In a unity build, an object contains several files of a
-room, so the last check applies to rooms.
+"""Checks that no file includes a file from a room above its own, or of another kind of device except the CPU, that there
+are no cycles of includes, and that there are no cycles of translation units that need each other's symbols. In a unity
+build, an object contains several files of a room, so the last check applies to rooms.
 usage: includes.py SOURCE_FOLDER OBJECT_FILE..."""
 import os
 import pathlib
@@ -12,13 +12,13 @@ import sys
 
 # From top to bottom, as in CONTRIBUTING.md. Rooms on the same level do not include each other.
 ROOMS = [("c", "dropin", "tools"), ("distributed",), ("routines",), ("plan",), ("algorithms",), ("sinks",), ("tile",),
-         ("runtime",), ("memory",), ("machine",), ("codelets",), ("scheduler",), ("blas",), ("common",)]
+         ("runtime",), ("machine",), ("codelets",), ("devices",), ("memory",), ("scheduler",), ("blas",), ("common",)]
 DEPTH = {room: depth for depth, rooms in enumerate(ROOMS) for room in rooms}
 NOT_OURS = ("package",)  # folders of src/ without C++
 
 root = pathlib.Path(sys.argv[1]).resolve()
 sources = [path for folder in ("src", "codelets", "include") for path in sorted((root / folder).rglob("*"))
-           if path.suffix in (".cpp", ".hpp", ".h", ".def")]
+           if path.suffix in (".cpp", ".hpp", ".h", ".def", ".cu", ".cuh")]
 known = set(sources)
 
 
@@ -29,6 +29,12 @@ def name(path):
 def room(path):
     parts = path.relative_to(root).parts
     return parts[1] if parts[0] == "src" else parts[0]
+
+
+def kind(path):
+    """The kind of device that a file belongs to; empty if it is for all kinds."""
+    parts = path.relative_to(root).parts
+    return parts[2] if parts[:2] == ("src", "devices") and len(parts) > 3 else ""
 
 
 def included(path):
@@ -92,6 +98,8 @@ wrong = [f"{name(path)}: its room {room(path)} is not in the list of rooms" for 
 wrong += [f"{name(path)}: includes {name(other)}, of the room {room(other)}"
           for path in sources for other in sorted(edges[path])
           if room(path) != room(other) and room(path) in DEPTH and DEPTH.get(room(other), len(ROOMS)) <= DEPTH[room(path)]]
+wrong += [f"{name(path)}: includes {name(other)}, of another kind of device" for path in sources if kind(path)
+          for other in sorted(edges[path]) if kind(other) not in ("", "cpu", kind(path))]
 wrong += ["these files include each other: " + ", ".join(map(name, group)) for group in cycles(edges)]
 units = symbols_needed(sys.argv[2:]) if len(sys.argv) > 2 else {}
 wrong += ["no object files were given"] * (not units)

@@ -12,7 +12,7 @@
 #include <tessera/blas3.hpp>
 #include <tessera/runtime.hpp>
 
-#include "memory/partial_tile.hpp"
+#include "devices/partial_tile.hpp"
 #include "support/operands.hpp"
 #include "support/reference.hpp"
 #include "support/starpu.hpp"

@@ -12,8 +12,8 @@
 #include <tessera/error.hpp>
 #include <tessera/lapack.hpp>
 
-#include "codelets/host_blas.hpp"
-#include "codelets/host_lapack.hpp"
+#include "devices/cpu/host_blas.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
 #include "support/tested_types.hpp"

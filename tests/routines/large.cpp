@@ -5,7 +5,7 @@
 
 #include <tessera/runtime.hpp>
 
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 #include "support/random_vector.hpp"
 #include "support/row_major.hpp"
 #include "support/runtime.hpp"

@@ -6,7 +6,7 @@
 
 #include <tessera/lapack.hpp>
 
-#include "codelets/host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "support/dense.hpp"
 #include "support/runtime.hpp"
 #include "support/tested_types.hpp"

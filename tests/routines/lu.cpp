@@ -9,7 +9,7 @@
 #include "algorithms/lu.hpp"
 #include "algorithms/pivot_tiles.hpp"
 #include "codelets/codelet.hpp"
-#include "codelets/host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "plan/plans.hpp"
 #include "routines/info.hpp"
 #include "runtime/session.hpp"

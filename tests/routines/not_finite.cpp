@@ -8,7 +8,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/runtime.hpp>
 
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 #include "support/operands.hpp"
 #include "support/runtime.hpp"
 

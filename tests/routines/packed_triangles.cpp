@@ -9,7 +9,7 @@
 
 #include <tessera/blas.hpp>
 
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 #include "support/operands.hpp"
 #include "support/runtime.hpp"
 
@@ -17,9 +17,9 @@
 #include <cuda_runtime.h>
 #include <starpu.h>
 
-#include "machine/gpu.hpp"
-#include "memory/partial_tile.hpp"
-#include "memory/tile_interface.hpp"
+#include "devices/gpu.hpp"
+#include "devices/partial_tile.hpp"
+#include "devices/tile_interface.hpp"
 #include "support/starpu.hpp"
 #endif
 

@@ -10,7 +10,7 @@
 #include <tessera/lapack.hpp>
 
 #include "algorithms/qr.hpp"
-#include "codelets/host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "routines/qr_panels.hpp"
 #include "runtime/process_session.hpp"
 #include "support/residuals.hpp"

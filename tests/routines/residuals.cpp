@@ -11,7 +11,7 @@
 
 #include <tessera/blas.hpp>
 
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 #include "support/operands.hpp"
 #include "support/runtime.hpp"
 

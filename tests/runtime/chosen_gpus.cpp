@@ -10,7 +10,7 @@
 
 #include <tessera/error.hpp>
 
-#include "machine/opencl_order.hpp"
+#include "devices/opencl/order_of_asking.hpp"
 
 namespace tessera::test::chosen_gpus_cpp {
 namespace {

@@ -12,7 +12,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/runtime.hpp>
 
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 
 namespace tessera::test {
 namespace {

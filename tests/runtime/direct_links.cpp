@@ -6,7 +6,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/runtime.hpp>
 
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 #include "support/environment.hpp"
 #include "support/random_vector.hpp"
 

@@ -11,7 +11,7 @@
 #include <tessera/blas3.hpp>
 #include <tessera/runtime.hpp>
 
-#include "machine/gpu_workers.hpp"
+#include "devices/gpu_workers.hpp"
 #include "support/random_vector.hpp"
 #include "support/tiled.hpp"
 

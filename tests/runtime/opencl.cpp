@@ -7,8 +7,8 @@
 #include <tessera/lapack.hpp>
 #include <tessera/runtime.hpp>
 
-#include "machine/gpu_workers.hpp"
-#include "machine/opencl.hpp"
+#include "devices/gpu_workers.hpp"
+#include "devices/opencl/opencl.hpp"
 #include "support/environment.hpp"
 #include "support/error_of.hpp"
 #include "support/gate.hpp"

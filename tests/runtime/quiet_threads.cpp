@@ -8,9 +8,9 @@
 #include <tessera/blas.hpp>
 #include <tessera/runtime.hpp>
 
-#include "codelets/host_blas.hpp"
-#include "machine/gpu.hpp"
-#include "machine/opencl.hpp"
+#include "devices/cpu/host_blas.hpp"
+#include "devices/gpu.hpp"
+#include "devices/opencl/opencl.hpp"
 #include "runtime/progress/ticker.hpp"
 #include "support/signals.hpp"
 

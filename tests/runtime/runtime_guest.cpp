@@ -18,8 +18,8 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-#include "codelets/host_blas.hpp"
-#include "codelets/one_thread.hpp"
+#include "devices/cpu/host_blas.hpp"
+#include "devices/cpu/one_thread.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/running_calls.hpp"
 #include "runtime/session.hpp"

@@ -15,7 +15,7 @@
 #include <tessera/error.hpp>
 #include <tessera/types.hpp>
 
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 
 /// Dense matrices and residuals for tests of factorizations.
 namespace tessera::test {

@@ -8,8 +8,8 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-#include "machine/gpu.hpp"
-#include "machine/opencl.hpp"
+#include "devices/gpu.hpp"
+#include "devices/opencl/opencl.hpp"
 #include "runtime/chosen_gpus.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 #include "support/matrices.hpp"
 
 /// The expected result of a product, for tests that need a result but do not test a routine. Tests of routines use

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "blas/shapes.hpp"
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 
 namespace tessera::test {
 

@@ -10,7 +10,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 #include "support/shapes.hpp"
 
 /// All routines of src/blas/routines.def in all types, so that one test covers each of them.

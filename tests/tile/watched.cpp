@@ -14,7 +14,7 @@
 #include <optional>
 #include <thread>
 
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 #include "memory/written_pages.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"

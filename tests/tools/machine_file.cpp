@@ -7,7 +7,7 @@
 
 #include <fstream>
 
-#include "machine/simulation/machine_description.hpp"
+#include "devices/simulated/machine_description.hpp"
 #include "support/files.hpp"
 
 namespace tessera::test {

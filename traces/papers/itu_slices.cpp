@@ -22,15 +22,15 @@
 #include <tessera/error.hpp>
 #include <tessera/runtime.hpp>
 
-#include "workload/found_machine.hpp"
 #include "bench/timing.hpp"
 #include "common/of_type.hpp"
-#include "machine/cuda_resources.hpp"
+#include "devices/cuda/resources.hpp"
 #include "shared/command_line.hpp"
 #include "shared/exit_code.hpp"
+#include "shared/formatting.hpp"
 #include "shared/json_lines.hpp"
 #include "shared/runtime_options.hpp"
-#include "shared/formatting.hpp"
+#include "workload/found_machine.hpp"
 #include "workload/libraries.hpp"
 #include "workload/memory.hpp"
 #include "workload/problem_options.hpp"

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <mutex>
 
-#include "machine/gpu_workers.hpp"
+#include "devices/gpu_workers.hpp"
 #include "progress_clock.hpp"
 #include "runtime/counters.hpp"
 

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "bench/timing.hpp"
-#include "machine/copying_threads.hpp"
+#include "devices/cpu/copying_threads.hpp"
 #include "memory/staging/host_copies.hpp"
 #include "memory/staging/posted_copies.hpp"
 #include "shared/formatting.hpp"

@@ -12,9 +12,9 @@
 #include <thread>
 #include <tuple>
 
-#include "codelets/host_blas.hpp"
 #include "common/of_type.hpp"
-#include "machine/opencl.hpp"
+#include "devices/cpu/host_blas.hpp"
+#include "devices/opencl/opencl.hpp"
 #include "workload/operand.hpp"
 #include "workload/other_libraries.hpp"
 

@@ -12,12 +12,12 @@
 #include <tessera/tessera.h>
 
 #include "algorithms/plan.hpp"
-#include "codelets/host_blas.hpp"
 #include "common/cache.hpp"
 #include "common/of_type.hpp"
 #include "common/starpu_version.hpp"
+#include "devices/cpu/free_memory.hpp"
+#include "devices/cpu/host_blas.hpp"
 #include "info/facts.hpp"
-#include "machine/free_memory.hpp"
 #include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"

@@ -10,8 +10,8 @@
 #include <tessera/runtime.hpp>
 
 #include "algorithms/plan.hpp"
-#include "machine/device_places.hpp"
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
+#include "devices/places.hpp"
 #include "tile/process_blocks.hpp"
 
 namespace tessera::info {

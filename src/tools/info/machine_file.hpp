@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "machine/cost_curve.hpp"
-#include "machine/device_places.hpp"
-#include "machine/gpu.hpp"
+#include "devices/cost_curve.hpp"
+#include "devices/gpu.hpp"
+#include "devices/places.hpp"
 
 /// The description of this machine for the laboratory; docs/laboratory.md explains the format.
 namespace tessera::info {

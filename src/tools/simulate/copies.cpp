@@ -16,9 +16,9 @@
 #include <string>
 #include <tuple>
 
-#include "machine/simulation/machine_description.hpp"
-#include "machine/simulation/starpu_files.hpp"
-#include "memory/tile_interface_simulated.hpp"
+#include "devices/simulated/machine_description.hpp"
+#include "devices/simulated/sized_tiles.hpp"
+#include "machine/starpu_files.hpp"
 
 #include "simulate/simulation.hpp"
 

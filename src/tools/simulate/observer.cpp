@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "machine/simulation/machine_description.hpp"
+#include "devices/simulated/machine_description.hpp"
 #include "runtime/counters.hpp"
 #include "simulate/outcome.hpp"
 #include "simulate/task_watch.hpp"

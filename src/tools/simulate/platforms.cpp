@@ -9,7 +9,7 @@
 
 #include "common/variables.hpp"
 #include "common/whole_file.hpp"
-#include "machine/simulation/starpu_files.hpp"
+#include "machine/starpu_files.hpp"
 #include "shared/exit_code.hpp"
 
 namespace tessera::simulate {

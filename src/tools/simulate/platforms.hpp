@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "machine/simulation/machine_description.hpp"
+#include "devices/simulated/machine_description.hpp"
 
 namespace tessera::simulate {
 

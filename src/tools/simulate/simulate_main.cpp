@@ -5,7 +5,7 @@
 #include <tessera/error.hpp>
 
 #include "common/temporary_folder.hpp"
-#include "machine/simulation/starpu_files.hpp"
+#include "machine/starpu_files.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/trace_option.hpp"
 #include "simulate/simulate_report.hpp"

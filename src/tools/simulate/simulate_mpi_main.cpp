@@ -15,8 +15,8 @@
 #include <tessera/error.hpp>
 
 #include "common/temporary_folder.hpp"
-#include "machine/simulation/machine_description.hpp"
-#include "machine/simulation/starpu_files.hpp"
+#include "devices/simulated/machine_description.hpp"
+#include "machine/starpu_files.hpp"
 #include "shared/child_process.hpp"
 #include "shared/command_line.hpp"
 #include "shared/exit_code.hpp"

@@ -7,7 +7,7 @@
 
 #include <tessera/runtime.hpp>
 
-#include "machine/simulation/machine_description.hpp"
+#include "devices/simulated/machine_description.hpp"
 #include "workload/routine.hpp"
 
 namespace tessera::simulate {

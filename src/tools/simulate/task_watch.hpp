@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/not_copyable.hpp"
-#include "machine/simulation/machine_description.hpp"
+#include "devices/simulated/machine_description.hpp"
 #include "simulate/outcome.hpp"
 
 /// Observation of StarPU in a simulating process.

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 #include "workload/other_libraries.hpp"
 
 namespace tessera::bench {

@@ -12,7 +12,7 @@
 
 #include "algorithms/run.hpp"
 #include "codelets/codelet.hpp"
-#include "machine/cost_curve.hpp"
+#include "devices/cost_curve.hpp"
 
 /// The critical path of a factorization: its longest chain of dependent tasks. The chain consists of the factorizations
 /// of panels or diagonal tiles and the updates between them. The factorizations are measured; the times of the updates

@@ -5,7 +5,7 @@
 
 #include <tessera/error.hpp>
 
-#include "machine/cuda_resources.hpp"
+#include "devices/cuda/resources.hpp"
 #include "workload/other_libraries.hpp"
 
 namespace tessera::bench {

@@ -10,10 +10,10 @@
 
 #include <tessera/error.hpp>
 
-#include "codelets/device_solver.hpp"
 #include "common/of_type.hpp"
-#include "machine/cuda_resources.hpp"
-#include "machine/gpu.hpp"
+#include "devices/cuda/resources.hpp"
+#include "devices/cuda/solver.hpp"
+#include "devices/gpu.hpp"
 #include "workload/other_libraries.hpp"
 #include "workload/routine.hpp"
 

@@ -15,8 +15,8 @@
 #include <tessera/error.hpp>
 
 #include "common/of_type.hpp"
-#include "machine/cuda_resources.hpp"
-#include "machine/gpu.hpp"
+#include "devices/cuda/resources.hpp"
+#include "devices/gpu.hpp"
 #include "workload/other_libraries.hpp"
 
 #if __has_include(<cusolverMg.h>)

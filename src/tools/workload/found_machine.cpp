@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "codelets/host_blas.hpp"
-#include "machine/free_memory.hpp"
+#include "devices/cpu/free_memory.hpp"
+#include "devices/cpu/host_blas.hpp"
 #include "runtime/chosen_gpus.hpp"
 #include "runtime/start_options.hpp"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 
 namespace tessera::bench {
 

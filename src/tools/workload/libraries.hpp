@@ -7,11 +7,11 @@
 #include <tessera/blas.hpp>
 #include <tessera/error.hpp>
 
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 #ifdef TESSERA_WITH_CUDA
 #include <cublasXt.h>
 
-#include "codelets/device_blas.hpp"
+#include "devices/cuda/cublas.hpp"
 #endif
 
 /// The measured libraries. Each is an object with one function per routine, so that the arguments of a routine are

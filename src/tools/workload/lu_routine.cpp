@@ -6,7 +6,7 @@
 #include <tessera/lapack.hpp>
 
 #include "algorithms/lu_nopiv.hpp"
-#include "codelets/host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "plan/plans.hpp"
 #include "workload/check.hpp"
 #include "workload/critical_path.hpp"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/not_copyable.hpp"
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 #include "workload/problem.hpp"
 
 namespace tessera::bench {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "codelets/host_blas.hpp"
+#include "devices/cpu/host_blas.hpp"
 #include "workload/other_libraries.hpp"
 
 namespace tessera::bench {

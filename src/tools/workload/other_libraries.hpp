@@ -8,7 +8,7 @@
 #include <tessera/types.hpp>
 
 #include "common/not_copyable.hpp"
-#include "machine/gpu.hpp"
+#include "devices/gpu.hpp"
 
 struct cublasContext;
 struct cublasXtContext;

@@ -5,7 +5,7 @@
 
 #include <tessera/lapack.hpp>
 
-#include "codelets/host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "plan/plans.hpp"
 #include "workload/check.hpp"
 #include "workload/factorization.hpp"

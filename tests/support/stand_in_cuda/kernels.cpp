@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "codelets/device_inverse.hpp"
-#include "codelets/device_magnitude.hpp"
-#include "memory/staging/corner_kernel.hpp"
+#include "devices/cuda/corner_kernel.hpp"
+#include "devices/cuda/invert_triangles.hpp"
+#include "devices/cuda/magnitude.hpp"
 #include "stand_in.hpp"
 
 namespace stand_in {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "codelets/host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "support/dense.hpp"
 #include "support/tested_types.hpp"
 

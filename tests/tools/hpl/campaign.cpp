@@ -11,7 +11,7 @@
 #include <limits>
 #include <vector>
 
-#include "codelets/host_lapack.hpp"
+#include "devices/cpu/host_lapack.hpp"
 #include "tools/hpl/random_system.hpp"
 #include "tools/shared/exit_code.hpp"
 

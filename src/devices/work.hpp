@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#pragma once
+
+#include "common/float_mode.hpp"
+
+namespace tessera::codelets {
+
+/// The amount of work of a task, for the performance model: the first member of the arguments of every tile operation.
+struct Work {
+  double flops;  ///< real floating-point operations
+  char type;     ///< s, d, c or z
+  // Used only by simulated machines and rehearsals:
+  double rows = 0, columns = 0;  ///< size of the panel that the task factorizes; 0: none
+  double beside = 0;             ///< flops of concurrent products, included in `flops`
+  double moved = 0;              ///< elements that the task writes to other rows
+  double order = 0;              ///< of the triangle by which the task multiplies or divides; 0: none
+  /// The floating-point mode for CPU workers, taken from the thread that called the routine.
+  detail::float_mode::Bits mode = detail::float_mode::usual;
+};
+
+}  // namespace tessera::codelets

@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-#include "peer_memory.hpp"
-
-namespace tessera::detail {
-
-std::unique_ptr<PeerMemory> (*make_peer_memory)() = []() -> std::unique_ptr<PeerMemory> { return nullptr; };
-
-}  // namespace tessera::detail

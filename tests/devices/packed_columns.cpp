@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the host copies of a piece of a tile: the used rows, to and from a buffer without gaps between columns.
+#include "devices/packed_columns.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace tessera::test::packed_columns_cpp {
+namespace {
+
+using detail::Part;
+using detail::PartialTile;
+using detail::staging::PackedColumns;
+
+constexpr int m = 6, n = 5, ld = 8, diagonal = 1;
+constexpr codelets::Rectangle piece{1, 1, 4, 3};
+
+PartialTile tile_of(std::vector<double>& memory, Part part) {
+  PartialTile tile{};
+  tile.matrix.ptr = reinterpret_cast<std::uintptr_t>(memory.data());
+  tile.matrix.nx = m;
+  tile.matrix.ny = n;
+  tile.matrix.ld = ld;
+  tile.matrix.elemsize = sizeof(double);
+  tile.part = part;
+  tile.diagonal = diagonal;
+  tile.bytes = m * n * sizeof(double);
+  return tile;
+}
+
+bool is_used(Part part, int i, int j) {
+  if (i < piece.i || i >= piece.i + piece.m || j < piece.j || j >= piece.j + piece.n) return false;
+  return part == Part::All || (part == Part::Lower ? i >= diagonal + j : i <= diagonal + j);
+}
+
+std::size_t in_buffer(int i, int j) { return static_cast<std::size_t>(i - piece.i + (j - piece.j) * piece.m); }
+
+class PackedColumnsOf : public testing::TestWithParam<Part> {};
+
+TEST_P(PackedColumnsOf, AreTheUsedRows) {
+  std::vector<double> memory(ld * n), buffer(piece.m * piece.n, -1);
+  for (std::size_t i = 0; i < memory.size(); i++) memory[i] = static_cast<double>(i);
+  PackedColumns(tile_of(memory, GetParam()), piece, buffer.data()).pack();
+  for (int j = piece.j; j < piece.j + piece.n; j++)
+    for (int i = piece.i; i < piece.i + piece.m; i++)
+      EXPECT_EQ(buffer[in_buffer(i, j)], is_used(GetParam(), i, j) ? i + j * ld : -1) << i << ", " << j;
+}
+
+TEST_P(PackedColumnsOf, GoBackToNothingElse) {
+  std::vector<double> memory(ld * n, -1), buffer(piece.m * piece.n);
+  for (std::size_t i = 0; i < buffer.size(); i++) buffer[i] = static_cast<double>(i);
+  PackedColumns(tile_of(memory, GetParam()), piece, buffer.data()).unpack();
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < ld; i++)
+      EXPECT_EQ(memory[static_cast<std::size_t>(i + j * ld)],
+                is_used(GetParam(), i, j) ? static_cast<double>(in_buffer(i, j)) : -1)
+          << i << ", " << j;
+}
+
+INSTANTIATE_TEST_SUITE_P(EachPart, PackedColumnsOf, testing::Values(Part::All, Part::Lower, Part::Upper));
+
+}  // namespace
+}  // namespace tessera::test::packed_columns_cpp
