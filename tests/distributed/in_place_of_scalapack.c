@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* To be preloaded by ScaLAPACK's testers: their calls of p?getrf, p?getrs and p?potrf go to Tessera. */
+/* To be preloaded by ScaLAPACK's tester of LU: its calls of p?getrf and p?getrs go to Tessera. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,21 +20,17 @@ int MPI_Init(int* argc, char*** argv) {
   return PMPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &level);
 }
 
-#define DEFINE(t, T)                                                                                                   \
-  void p##t##getrf_(const int* m, const int* n, T* a, const int* ia, const int* ja, const int* desca, int* ipiv,       \
-                    int* info) {                                                                                       \
-    count();                                                                                                           \
-    tessera_p##t##getrf_(m, n, a, ia, ja, desca, ipiv, info);                                                          \
-  }                                                                                                                    \
-  void p##t##getrs_(const char* trans, const int* n, const int* nrhs, const T* a, const int* ia, const int* ja,        \
-                    const int* desca, const int* ipiv, T* b, const int* ib, const int* jb, const int* descb,           \
-                    int* info) {                                                                                       \
-    count();                                                                                                           \
-    tessera_p##t##getrs_(trans, n, nrhs, a, ia, ja, desca, ipiv, b, ib, jb, descb, info);                              \
-  }                                                                                                                    \
-  void p##t##potrf_(const char* uplo, const int* n, T* a, const int* ia, const int* ja, const int* desca, int* info) { \
-    count();                                                                                                           \
-    tessera_p##t##potrf_(uplo, n, a, ia, ja, desca, info);                                                             \
+#define DEFINE(t, T)                                                                                             \
+  void p##t##getrf_(const int* m, const int* n, T* a, const int* ia, const int* ja, const int* desca, int* ipiv, \
+                    int* info) {                                                                                 \
+    count();                                                                                                     \
+    tessera_p##t##getrf_(m, n, a, ia, ja, desca, ipiv, info);                                                    \
+  }                                                                                                              \
+  void p##t##getrs_(const char* trans, const int* n, const int* nrhs, const T* a, const int* ia, const int* ja,  \
+                    const int* desca, const int* ipiv, T* b, const int* ib, const int* jb, const int* descb,     \
+                    int* info) {                                                                                 \
+    count();                                                                                                     \
+    tessera_p##t##getrs_(trans, n, nrhs, a, ia, ja, desca, ipiv, b, ib, jb, descb, info);                        \
   }
 DEFINE(s, float)
 DEFINE(d, double)
