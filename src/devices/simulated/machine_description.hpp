@@ -88,6 +88,7 @@ struct Network {
   int processes_per_node = 1;
   double in = 0, out = 0;  ///< rates of a node [bytes/s]
   double inside = 0;       ///< rate between processes of one node, in each direction [bytes/s]
+  double core = 0;         ///< total rate of the messages between nodes [bytes/s]; 0: not limited
   double latency = 0;      ///< s
 };
 

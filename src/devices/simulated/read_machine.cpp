@@ -251,11 +251,12 @@ void read_peer_links(const Field& field, Machine& machine) {
 }
 
 Network read_network(const Field& field) {
-  field.only({"processes_per_node", "in_gbps", "out_gbps", "inside_gbps", "latency_us"});
+  field.only({"processes_per_node", "in_gbps", "out_gbps", "inside_gbps", "core_gbps", "latency_us"});
   Network network;
   network.processes_per_node = field["processes_per_node"].whole(1, 64);
   network.in = 1e9 * field["in_gbps"].positive(), network.out = 1e9 * field["out_gbps"].positive();
   network.inside = 1e9 * field["inside_gbps"].positive();
+  if (field.has("core_gbps")) network.core = 1e9 * field["core_gbps"].positive();
   network.latency = 1e-6 * field["latency_us"].not_negative();
   return network;
 }

@@ -98,14 +98,16 @@ std::string network_zone(const simulation::Network& network, int processes) {
     text += link(fmt::format("into node{}", node), network.in, 0);
     text += link(fmt::format("out of node{}", node), network.out, network.latency);
   }
+  const std::string core = network.core > 0 ? "<link_ctn id=\"core\"/>" : "";
+  if (network.core > 0) text += link("core", network.core, 0);
   for (int from = 0; from < processes; from++)
     for (int to = 0; to < processes; to++) {
       if (from == to) continue;
       text += fmt::format("   <route src=\"{}\" dst=\"{}\" symmetrical=\"NO\">", host(from), host(to));
       if (node_of(from) == node_of(to)) text += fmt::format("<link_ctn id=\"into {}\"/>", host(to));
       else
-        text +=
-            fmt::format("<link_ctn id=\"out of node{}\"/><link_ctn id=\"into node{}\"/>", node_of(from), node_of(to));
+        text += fmt::format("<link_ctn id=\"out of node{}\"/>{}<link_ctn id=\"into node{}\"/>", node_of(from), core,
+                            node_of(to));
       text += "</route>\n";
     }
   return text + " </AS>\n";
