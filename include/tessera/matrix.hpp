@@ -47,8 +47,8 @@ struct TileSize {
 /// the program.
 ///
 /// StarPU does not know whether two matrices overlap in memory. A routine refuses overlapping matrices if one of them
-/// is its output. Nothing orders the tasks of two calls on overlapping matrices: if a routine writes either of them,
-/// destroy the first before you make the second.
+/// is its output. Tasks of separate calls on overlapping matrices may run in any order. If one of the calls writes,
+/// destroy the first matrix before you make the second.
 ///
 /// Cost: 10 µs and 6 KiB of host memory for each tile.
 template <Scalar T>
@@ -105,9 +105,9 @@ class Matrix {
   /// submitted later.
   ///
   /// A tile is wrong if an operation that writes it has failed, or if a routine has computed it from a wrong tile. It
-  /// is right again when a routine overwrites it without reading it (β = 0), or after this function has thrown its
-  /// failure, so that the caller can fill the tile again. The program's own tasks, and other matrices on the same
-  /// memory, do not pass failures on.
+  /// no longer counts as wrong once a routine overwrites it without reading it (β = 0), or this function has thrown its
+  /// failure; in the latter case, the caller must fill it again. The program's own tasks, and other matrices on the
+  /// same memory, do not pass failures on.
   ///
   /// @throws RuntimeError if one of these tiles is wrong (only once for the same failure); if a copy that belongs to no
   ///         known tile has failed since the matrix was made or this was last called; or within a StarPU task

@@ -39,7 +39,8 @@ enum class Placement {
 struct RuntimeOptions {
   int cpus = -1;                               ///< CPU workers; TESSERA_CPUS; default: all cores. With
                                                ///< placement Home or Owner: 1 if there are CUDA GPUs; with OpenCL
-                                               ///< devices alone, the cores that drive none if they help, else 1
+                                               ///< devices alone: one for each core that drives no device, if
+                                               ///< cores help the GPUs, else 1
   int gpus = -1;                               ///< GPUs; TESSERA_DEVICES=N; default: all. 0: no OpenCL device either
   std::string policy;                          ///< scheduling policy: tessera, one of StarPU's, or one of the library
                                                ///< that STARPU_SCHED_LIB names; TESSERA_POLICY, then STARPU_SCHED;
@@ -101,8 +102,8 @@ using PolicyStatistics = tessera_sched_counts;
 
 /// Counts since the Runtime started or `reset_statistics` was called. The bytes are StarPU's own counts, which StarPU
 /// sets to zero whenever they are read. A program that also reads them sees only the bytes since Tessera's last
-/// reading. With GPUs and `RuntimeOptions::progress`, Tessera also reads them during calls, and StarPU may then miss a
-/// tile.
+/// reading, and Tessera's counts lack the bytes that the program has read. With GPUs and `RuntimeOptions::progress`,
+/// Tessera also reads them during calls, and StarPU may then miss a tile.
 struct Statistics {
   double seconds = 0;                      ///< the time covered; simulated seconds in a simulation
   std::uint64_t tasks = 0;                 ///< tasks submitted by Tessera
@@ -114,11 +115,13 @@ struct Statistics {
 };
 
 /// Starts StarPU, or joins it if the program has already started it. All Runtimes of a process share the session that
-/// the first one started; the options of later Runtimes are only checked. Destroying the last Runtime stops StarPU.
-/// Without a Runtime, the first call of a routine starts one with default options, which lives until the process exits.
+/// the first one started; the options of later Runtimes are only checked. Without a Runtime, the first call of a
+/// routine starts a session with default options, which lives until the process exits. StarPU stops when the last
+/// Runtime, matrix and Grid are destroyed, unless the program started StarPU, or a routine started the session.
 ///
-/// A Runtime installs no signal handlers, prints nothing unless `progress` asks for it, and does not change the
-/// caller's current CUDA device. StarPU's own calibration of links would reset the GPUs, so Tessera measures the links
+/// A Runtime installs no signal handlers, and does not change the caller's current CUDA device. Apart from progress, if
+/// `progress` asks for it, a Runtime prints only warnings: of a task that cannot fit into a GPU's memory, or of a trace
+/// that cannot be written. StarPU's own calibration of links would reset the GPUs, so Tessera measures the links
 /// itself, once. The measured rates and all of StarPU's files are in `TESSERA_CACHE_DIR`, else
 /// `$XDG_CACHE_HOME/tessera`, else `~/.cache/tessera`. If that folder is not writable, StarPU's files are in a private
 /// temporary folder, which is removed with the Runtime. If STARPU_PERF_MODEL_DIR is set, StarPU's files are in that

@@ -17,7 +17,7 @@ namespace tessera::algorithms {
 /// fill a GPU, and the whole next column waits for it.
 ///
 /// Submits: herk and potrf for each tile on the diagonal, gemm and trsm for each tile below it, and diagonal_blocks for
-/// each factor of a tile by which others are divided, if CUDA GPUs use the inverses of its diagonal blocks.
+/// each diagonal tile of L except the last, if CUDA GPUs solve with inverted diagonal blocks.
 template <typename Sink>
 void potrf(tile::Ops<Sink>& to, const tile::LowerView& A, codelets::InfoValue* info) {
   using Divisor = typename tile::Ops<Sink>::Divisor;

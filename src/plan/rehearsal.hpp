@@ -24,9 +24,9 @@ struct Forecast {
   double longest = 0;  ///< time of the bottleneck [s]
 };
 
-/// Runs a graph on a model of a machine as a discrete-event simulation. In each event a GPU finishes an operation,
-/// starts one, or starts a copy from the host. The model follows the policy where it matters: which tasks a GPU
-/// reserves, in which order and from where it requests their tiles, and which GPU steals.
+/// Runs a graph on a model of a machine as a discrete-event simulation. In each event, the program submits an
+/// operation, or a GPU finishes one, is handed one, or starts a copy from the host. The model follows the policy where
+/// it matters: which tasks a GPU reserves, in which order and from where it requests their tiles, and which GPU steals.
 ///
 /// Copies are served by priority, which is the position in the graph. The end of a copy is known as soon as it starts.
 class Rehearsal {
@@ -60,7 +60,7 @@ class Rehearsal {
     double in_since = 0, in_bytes = 0;     ///< the start and the bytes of its last copy from the host
     double queued = 0;                     ///< bytes of `requests`
     double copies_in = 0, copies_out = 0;  ///< seconds in which it copied
-    double sent = 0, received = 0;         ///< when its links to other GPUs have passed all copies
+    double sent = 0, received = 0;         ///< until when its links to other GPUs are busy sending and receiving
     double thread_until = 0;               ///< when the thread that drives the GPU has begun the copies to the host
     double start = never;                  ///< when it can be handed a reserved operation
     double popped_at = 0;
@@ -195,7 +195,7 @@ class Rehearsal {
   double now_ = 0;
   bool alike_ = true;      ///< whether all GPUs that take part are alike
   bool declined_ = false;  ///< whether a GPU has left operations to others since they last looked
-  double left_ = 0;        ///< shortest time of all operations that have not begun
+  double left_ = 0;        ///< total time of all operations that have not begun, each on its fastest GPU
   Forecast forecast_;
   std::vector<GpuState> state_;
   std::vector<double> at_;           ///< when a tile is on a GPU
