@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <string_view>
+
 #include "common/float_mode.hpp"
 
 namespace tessera::codelets {
+
+/// For a memory-bound operation, the number of times it reads or writes its tile; 0 for all others.
+inline int passes(std::string_view operation) {
+  return operation == "add"                                  ? 3
+         : operation == "scale" || operation == "symmetrize" ? 2
+         : operation == "inspect" || operation == "growth"   ? 1
+                                                             : 0;
+}
 
 /// The amount of work of a task, for the performance model: the first member of the arguments of every tile operation.
 struct Work {

@@ -13,18 +13,6 @@ namespace tessera::plan {
 
 using namespace std::string_view_literals;
 
-namespace {
-
-/// For a memory-bound operation, the number of times it reads or writes its tile; 0 for all others.
-int passes(std::string_view operation) {
-  return operation == "add"                                  ? 3
-         : operation == "scale" || operation == "symmetrize" ? 2
-         : operation == "inspect" || operation == "growth"   ? 1
-                                                             : 0;
-}
-
-}  // namespace
-
 double PanelTimes::seconds(double rows, double columns) const {
   const auto of_column = [rows](const detail::CostCurve& curve) {
     const auto& points = curve.points();
@@ -66,7 +54,7 @@ double Gpu::copy_seconds(double elements, double height, double rows, double ele
 
 double Gpu::task_seconds(std::string_view operation, const TaskWork& work, double element_size) const {
   const bool knows_memory = memory_rate > 0;
-  if (const int count = passes(operation); count > 0 && knows_memory)
+  if (const int count = codelets::passes(operation); count > 0 && knows_memory)
     return overhead + count * element_size * work.flops / memory_rate;
   constexpr double sector = 32;  // bytes that a GPU reads and writes for a single element of a row
   const double exchanges = knows_memory ? 2 * std::max(sector, element_size) * work.panel.moved / memory_rate : 0;

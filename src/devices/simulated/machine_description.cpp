@@ -9,14 +9,6 @@ namespace {
 
 double element_size(char type) { return type == 's' ? 4 : type == 'z' ? 16 : 8; }
 
-/// For a memory-bound operation, the number of times it reads or writes its tile; 0 for all others.
-int passes(const std::string& operation) {
-  return operation == "add"                                  ? 3
-         : operation == "scale" || operation == "symmetrize" ? 2
-         : operation == "inspect" || operation == "growth"   ? 1
-                                                             : 0;
-}
-
 }  // namespace
 
 double GpuKind::product_seconds(const std::string& operation, char type, double flops) const {
@@ -39,7 +31,7 @@ double GpuKind::factorization_seconds(const codelets::Work& work, double seconds
 }
 
 double GpuKind::task_seconds(const std::string& operation, const codelets::Work& work) const {
-  if (const int count = passes(operation); count > 0)
+  if (const int count = codelets::passes(operation); count > 0)
     return task_overhead + count * element_size(work.type) * work.flops / memory_rate;
   constexpr double sector = 32;  // bytes that a GPU reads and writes for a single element of a row
   const double exchanges = 2 * std::max(sector, element_size(work.type)) * work.moved / memory_rate;
