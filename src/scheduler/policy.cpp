@@ -142,10 +142,11 @@ void Policy::find_device(Worker& worker) {
 
 /// Requests tiles without holding the lock. The tasks are marked `issuing`, so no other worker takes them meanwhile.
 void Policy::request(Worker& worker, const Prefetches& prefetches) {
-  if (prefetches.tasks.empty() && prefetches.tiles.empty()) return;
+  if (prefetches.tasks.empty() && prefetches.tiles.empty() && prefetches.relayed.empty()) return;
   for (auto* const task : prefetches.tasks)
     starpu_prefetch_task_input_for(task_of(task), static_cast<unsigned>(worker.id));
   for (const auto& [tile, priority] : prefetches.tiles) prefetch(tile, worker.node, priority);
+  for (const auto& [tile, node, priority] : prefetches.relayed) prefetch(tile, node, priority);
   if (state_.options.write_back) {
     std::vector<TileId> results;
     {
@@ -157,7 +158,7 @@ void Policy::request(Worker& worker, const Prefetches& prefetches) {
   std::vector<int> sleepers;
   {
     const Lock lock(mutex_);
-    fetches_issued(worker);
+    fetches_issued(state_, worker, prefetches);
     if (!worker.present) hand_back(state_, worker), sleepers = wake_others(state_, worker.id);
   }
   wake(sleepers);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "memory_limits.hpp"
+#include "relaying.hpp"
 #include "state.hpp"
 
 namespace tessera::scheduler {
@@ -104,18 +105,31 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
   const auto node = worker.node;
   Prefetches prefetches;
   std::map<TileId, bool> is_awaited;  // many tasks may read the same tile, and the answer takes long
+  Relays relays(state, worker);
   for (auto& slot : worker.station.slots()) {
     if (slot.prefetched) continue;
     const auto& task = *slot.task;
     const auto at_a_peer = [&](const TileUse& use) {
       const auto [known, is_new] = is_awaited.try_emplace(use.tile, false);
-      if (is_new) known->second = waits_for_a_peer(state, worker, task, use);
-      return known->second;
+      if (!is_new) return known->second;
+      if (waits_for_a_peer(state, worker, task, use)) return known->second = true;
+      const auto relay = relays.choose(task, use);
+      if (!relay) return false;
+      if (relay->until > 0) {
+        slot.relays.push_back(*relay);
+        slot.issuing = true;
+        prefetches.relayed.push_back({use.tile, relay->node, task.priority});
+      }
+      return known->second = true;
     };
     const auto fetched_with_its_task = [&](const TileUse& use) {
       return use.reads && !cache.comes_through_host(use.tile, node);
     };
-    slot.waits = std::ranges::any_of(task.tiles, at_a_peer);
+    const auto was_relayed = [&](const TileUse& use) {
+      return use.reads && state.relayed.has(use.tile, node) &&
+             (cache.valid(use.tile, node) || cache.arriving(use.tile, node));
+    };
+    slot.waits = std::ranges::count_if(task.tiles, at_a_peer) > 0;  // also relays those after the first
     slot.prefetched = !slot.waits;
     if (slot.prefetched && slot.counted.empty()) {
       if (!state.abandoned.empty() && cache.has_all(task, node)) slot.counted = state.abandoned.take_over(task, node);
@@ -123,7 +137,7 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
         state.backend.set_counted(task.id, true);
         continue;
       }
-      if (std::ranges::all_of(task.tiles, fetched_with_its_task)) {
+      if (std::ranges::all_of(task.tiles, fetched_with_its_task) && std::ranges::none_of(task.tiles, was_relayed)) {
         slot.counted = tiles_read_by(task);
         slot.issuing = true;
         prefetches.tasks.push_back(task.id);
@@ -136,6 +150,10 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
                          cache.valid(use.tile, node) || cache.arriving(use.tile, node)))
         continue;
       slot.counted.push_back(use.tile);
+      if (was_relayed(use)) {
+        state.relayed.take(use.tile, node);
+        continue;
+      }
       slot.issuing = true;
       prefetches.tiles.push_back({use.tile, task.priority});
     }
@@ -144,7 +162,9 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
   return prefetches;
 }
 
-void fetches_issued(Worker& worker) {
+void fetches_issued(State& state, Worker& worker, const Prefetches& prefetches) {
+  for (const auto& [tile, node, priority] : prefetches.relayed)
+    if (state.results.tiles.find(tile) != nullptr) state.relayed.add({tile}, node);
   for (auto& slot : worker.station.slots()) slot.issuing = false;
 }
 
@@ -162,15 +182,23 @@ void AbandonedTiles::add(const std::vector<TileId>& tiles, unsigned node) {
   for (auto* const tile : tiles) counts_[{tile, node}]++;
 }
 
+bool AbandonedTiles::take(TileId tile, unsigned node) {
+  const auto count = counts_.find({tile, node});
+  if (count == counts_.end()) return false;
+  if (--count->second == 0) counts_.erase(count);
+  return true;
+}
+
 std::vector<TileId> AbandonedTiles::take_over(const Task& task, unsigned node) {
   auto tiles = tiles_read_by(task);
-  std::erase_if(tiles, [&](TileId tile) {
-    const auto count = counts_.find({tile, node});
-    if (count == counts_.end()) return true;
-    if (--count->second == 0) counts_.erase(count);
-    return false;
-  });
+  std::erase_if(tiles, [&](TileId tile) { return !take(tile, node); });
   return tiles;
+}
+
+void AbandonedTiles::forget(TileId tile) {
+  const auto begin = counts_.lower_bound({tile, 0});
+  counts_.erase(begin,
+                std::find_if(begin, counts_.end(), [&](const auto& count) { return count.first.first != tile; }));
 }
 
 }  // namespace tessera::scheduler

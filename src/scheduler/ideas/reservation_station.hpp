@@ -9,6 +9,13 @@
 
 namespace tessera::scheduler {
 
+/// A tile that a worker copies from a peer, and that has been requested there for this purpose; see relaying.hpp.
+struct Relay {
+  TileId tile = nullptr;
+  unsigned node = 0;  ///< the memory of the peer
+  double until = 0;   ///< when the worker stops waiting for it [s]
+};
+
 /// The few tasks that a worker has chosen to run next, in order.
 class ReservationStation {
  public:
@@ -19,6 +26,7 @@ class ReservationStation {
     bool issuing = false;              ///< the worker is about to request tiles, so no other worker may take the task
     bool large = false;                ///< the task's tiles occupy more than half of the worker's memory
     std::vector<TileId> counted = {};  ///< the tiles that StarPU counts as needed by the task; see fetching.hpp
+    std::vector<Relay> relays = {};    ///< the tiles of the task that peers load for the worker
   };
 
   bool empty() const noexcept { return slots_.empty(); }

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "choosing.hpp"
+#include "relaying.hpp"
 
 namespace tessera::scheduler {
 
@@ -20,7 +21,8 @@ bool reads(const Task& task, TileId tile) {
 /// Whether a peer awaits a tile that the task reads and its worker does not have.
 bool has_awaited(const State& state, const Worker& worker, const Task& task) {
   return std::ranges::any_of(task.tiles, [&](const TileUse& use) {
-    return use.reads && !state.cache.valid(use.tile, worker.node) && awaited_by_a_peer(state, worker, use.tile);
+    return use.reads && !state.cache.valid(use.tile, worker.node) &&
+           (awaited_by_a_peer(state, worker, use.tile) || comes_through_relay(state, worker, use.tile));
   });
 }
 

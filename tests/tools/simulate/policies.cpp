@@ -59,6 +59,23 @@ TEST(Traffic, CopiesEachTileOfATriangleOnce) {
   EXPECT_EQ(rows[2].at("bytes_h2d"), 2 * whole + triangle);
 }
 
+/// The bytes that each GPU of h200x4 loads from the host in a product whose tasks the policy places.
+std::vector<double> loaded(const char* options) {
+  setenv("TESSERA_SCHED", options, 1);
+  const auto row = row_of("--platform h200x4 --size 16384 --tile 2048 --cpus 0 --placement scheduler --policy tessera");
+  unsetenv("TESSERA_SCHED");
+  EXPECT_EQ(row.at("bytes_h2d"), row.at("bytes_min_h2d"));
+  return per_gpu(row, "h2d");
+}
+
+// The GPU that is ahead of the others would load most operands.
+TEST(Traffic, IsBalancedByRelays) {
+  const auto most = [](const std::vector<double>& bytes) { return *std::ranges::max_element(bytes) / sum(bytes); };
+  const double balanced = most(loaded(""));
+  EXPECT_LT(balanced, 0.3);
+  EXPECT_LT(balanced, most(loaded("-relay")));
+}
+
 TEST(Traffic, IsNearlyCompulsoryForAllRoutinesThatFit) {
   const auto rows = rows_of(
       "--platform h200x4 --routine gemm,gemmt,symm,syrk,syr2k,trmm,trsm --size 8192,16384,32768 --policy tessera", 120);

@@ -111,6 +111,18 @@ TEST(Programs, WithStarpusOwnCopiesEndInLittleMemory) {
     }
 }
 
+// GPUs load operands through peers, and the program unregisters these operands while others are still used.
+TEST(Programs, MayUnregisterOperandsThatPeersHaveLoaded) {
+  const auto row = row_of("--platform h200x4 --cpus 0 --program " + std::string(std::getenv("TESSERA_TEST_OWN_TASKS")) +
+                          " -- unregisters");
+  std::vector<double> loaded;
+  for (const auto& link : row.at("links"))
+    if (link.at("from") == -1) loaded.push_back(link.at("bytes"));
+  ASSERT_EQ(loaded.size(), 4u);
+  const auto [least, most] = std::ranges::minmax(loaded);
+  EXPECT_LT(most, 1.3 * least) << "the links to the host are balanced";
+}
+
 TEST(Programs, CopyLessWithHintsOfTheLastUse) {
   const auto bytes = [](const std::string& hints) -> double {
     return row_of("--gpu-memory 220 --cpus 0 " + on("h200x4", "gemm-rows --tiles 12" + hints)).at("bytes_h2d");
