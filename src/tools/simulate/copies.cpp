@@ -27,7 +27,7 @@ namespace {
 using tessera::detail::PartialTile;
 
 bool staged = false;
-constexpr double staging_buffer_bytes = 2 << 20;  // as in src/memory/staging
+constexpr double staging_buffer_bytes = 2 << 20;  // as in src/devices/packed_columns.hpp
 
 /// A copy between host and GPU.
 struct Way {
