@@ -94,7 +94,7 @@ TEST(Options, ThatAreWrongAreNamedWithWhatIsAllowed) {
 TEST(Options, OfUnknownNamesNameTheKnownOnes) {
   EXPECT_THAT(refusal_of("stealing"),
               HasSubstr("its options are slots=N, window=N, locality, chains, prefetch, lookahead=N, results=N, wait, "
-                        "steal, decline, models, write-back"));
+                        "relay, steal, decline, models, write-back"));
 }
 
 TEST(Options, MayNotBeRepeatedNorEmpty) {
