@@ -13,7 +13,7 @@ set -euo pipefail
 # shellcheck source=traces/arguments.sh
 . "$(dirname "${BASH_SOURCE[0]}")/arguments.sh"
 take_programs "simulate graphs bench" "$@"
-changes=(-locality locality=hits -chains -prefetch -wait -relay -steal -decline -write-back
+changes=(-locality locality=hits -chains -prefetch -wait relay -steal -decline -write-back
   window=1 slots=4 slots=8 lookahead=10 lookahead=100 results=100)
 
 # Prints the times on this machine, and the bytes from the host, as ratios to the mean of the first and the last row.

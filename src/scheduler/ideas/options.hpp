@@ -21,7 +21,7 @@ struct Options {
   int lookahead = 55;      ///< percent of the memory not used by incomplete results, for reserved tasks
   int results = 40;        ///< percent of a GPU's memory for incomplete results
   bool wait = true;        ///< if a tile is on its way to a peer, wait and copy it from the peer
-  bool relay = true;       ///< load operands over the links of peers that are less busy
+  bool relay = false;      ///< load operands over the links of peers that are less busy
   bool steal = true;       ///< workers without tasks take some from others
   bool decline = true;     ///< workers leave tasks to faster workers
   bool models = true;      ///< predict durations by the program's performance models until they have been measured

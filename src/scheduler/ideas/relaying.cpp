@@ -33,7 +33,7 @@ double seconds_to_load(const State& state, const Worker& worker) {
     });
   };
   const auto add = [&](const Task& task, TileId tile) {
-    if (!comes_from_host(tile) || !counted.insert(tile).second) return;
+    if (!counted.insert(tile).second || !comes_from_host(tile)) return;
     bytes += std::ranges::find(task.tiles, tile, &TileUse::tile)->bytes;
   };
   for (const auto& popped : worker.popped)
@@ -55,7 +55,7 @@ double& Relays::load(const Worker& worker) {
 
 bool Relays::may_relay(const Worker& other, const Task& task) const {
   return state_.cache.is_peer(other.node, worker_.node) && !state_.cache.shares_host_link(other.node, worker_.node) &&
-         can_execute(other, task) && other.memory > 0 && all_fit(state_, other, task);
+         can_execute(other, task) && !other.has_large_task() && other.memory > 0 && all_fit(state_, other, task);
 }
 
 std::optional<Relay> Relays::choose(const Task& task, const TileUse& use) {
@@ -72,7 +72,8 @@ std::optional<Relay> Relays::choose(const Task& task, const TileUse& use) {
   }
   for (const auto* other : state_.members)
     if (const auto* relay = relay_being_issued(*other, use.tile); relay != nullptr)
-      return Relay{.tile = use.tile, .node = relay->node};
+      return cache.is_peer(relay->node, worker_.node) ? std::optional(Relay{.tile = use.tile, .node = relay->node})
+                                                      : std::nullopt;
   const auto* const uses = state_.results.tiles.find(use.tile);
   const auto gpus = std::ranges::count_if(state_.members, [](const Worker* other) { return other->node != host_node; });
   if (uses == nullptr || uses->unfinished < static_cast<std::size_t>(gpus) || !all_fit(state_, worker_, task))

@@ -14,6 +14,7 @@ using ::testing::IsEmpty;
 class Relaying : public IdeaTest {
  protected:
   Relaying() {
+    state.options.relay = true;
     backend.own_wires = {{1, 2}, {2, 1}};
     for (int number = 1; number <= 20; number++) backend.where.insert({tile(number), host_node});
     state.now = 1;

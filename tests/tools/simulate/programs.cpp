@@ -113,8 +113,10 @@ TEST(Programs, WithStarpusOwnCopiesEndInLittleMemory) {
 
 // GPUs load operands through peers, and the program unregisters these operands while others are still used.
 TEST(Programs, MayUnregisterOperandsThatPeersHaveLoaded) {
+  setenv("TESSERA_SCHED", "relay", 1);
   const auto row = row_of("--platform h200x4 --cpus 0 --program " + std::string(std::getenv("TESSERA_TEST_OWN_TASKS")) +
                           " -- unregisters");
+  unsetenv("TESSERA_SCHED");
   std::vector<double> loaded;
   for (const auto& link : row.at("links"))
     if (link.at("from") == -1) loaded.push_back(link.at("bytes"));
