@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <string_view>
 #include <utility>
 
@@ -26,10 +27,14 @@ std::uint64_t hash_of(const std::string& text) {
 }  // namespace
 
 void end_all_processes(const std::string& why) noexcept {
-  static std::atomic<bool> has_said_why = false;  // several threads may have the same reason
-  if (!has_said_why.exchange(true)) {
-    std::fprintf(stderr, "tessera: %s. All processes end.\n", why.c_str());
-    std::fflush(stderr);
+  static std::mutex saying;  // several threads may have the same reason; none ends the process before it is said
+  static bool has_said_why = false;
+  {
+    const std::lock_guard lock(saying);
+    if (!std::exchange(has_said_why, true)) {
+      std::fprintf(stderr, "tessera: %s. All processes end.\n", why.c_str());
+      std::fflush(stderr);
+    }
   }
   MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   std::_Exit(EXIT_FAILURE);
