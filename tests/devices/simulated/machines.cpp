@@ -218,6 +218,10 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"/staging", "{}", "staging.gbps", "is missing"},
         Mistake{"/staging", R"({"gbps": 5, "core_gbps": 0})", "staging.core_gbps is 0", "must be a number above 0"},
         Mistake{"/staging", R"({"gbps": 5, "rate": 1})", "staging.rate is not a field", "gbps, core_gbps"},
+        Mistake{
+            "/network",
+            R"({"processes_per_node": 2, "in_gbps": 1, "out_gbps": 1, "inside_gbps": 1, "latency_us": 1, "core_gbps": 0})",
+            "network.core_gbps is 0", "must be a number above 0"},
         Mistake{"/comment", "1", "comment is not a field", "source, assumed"}));
 
 TEST(MachineFile, IsRefusedIfItIsNotJson) {
