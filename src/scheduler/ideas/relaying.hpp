@@ -34,7 +34,8 @@ class Relays {
   ///  - memory is plentiful, and the program has suggested no home for the result, and
   ///  - the tile arrives earlier this way.
   /// If another task has just chosen a relay for the tile, and its request has not been issued, this is the relay, with
-  /// `until` 0. The time for the tile is added to the load of the link that brings it.
+  /// `until` 0; there is none if the worker is the relay or no peer of it. The time for the tile is added to the load
+  /// of the link that brings it.
   std::optional<Relay> choose(const Task& task, const TileUse& use);
 
  private:
