@@ -146,7 +146,7 @@ void Policy::request(Worker& worker, const Prefetches& prefetches) {
   for (auto* const task : prefetches.tasks)
     starpu_prefetch_task_input_for(task_of(task), static_cast<unsigned>(worker.id));
   for (const auto& [tile, priority] : prefetches.tiles) prefetch(tile, worker.node, priority);
-  for (const auto& [tile, node, priority] : prefetches.relayed) prefetch(tile, node, priority);
+  for (const auto& [tile, node, priority] : prefetches.relayed) prefetch_for_no_task(tile, node, priority);
   if (state_.options.write_back) {
     std::vector<TileId> results;
     {
@@ -158,7 +158,7 @@ void Policy::request(Worker& worker, const Prefetches& prefetches) {
   std::vector<int> sleepers;
   {
     const Lock lock(mutex_);
-    fetches_issued(state_, worker, prefetches);
+    fetches_issued(worker);
     if (!worker.present) hand_back(state_, worker), sleepers = wake_others(state_, worker.id);
   }
   wake(sleepers);

@@ -175,12 +175,15 @@ void prefetch(TileId tile, unsigned node, int priority) {
                      [&](starpu_task* reader) { starpu_prefetch_task_input_on_node_prio(reader, node, priority); });
 }
 
+void prefetch_for_no_task(TileId tile, unsigned node, int priority) {
+  request_for_reader(
+      tile, [&](starpu_task* reader) { starpu_idle_prefetch_task_input_on_node_prio(reader, node, priority); });
+}
+
 void write_back(const std::vector<TileId>& tiles) {
   for (auto* const tile : tiles)
     if (const int home = starpu_data_get_home_node(handle_of(tile)); has_room(handle_of(tile), home))
-      request_for_reader(tile, [home](starpu_task* reader) {
-        starpu_idle_prefetch_task_input_on_node_prio(reader, static_cast<unsigned>(home), STARPU_DEFAULT_PRIO);
-      });
+      prefetch_for_no_task(tile, static_cast<unsigned>(home), STARPU_DEFAULT_PRIO);
 }
 
 }  // namespace tessera::scheduler

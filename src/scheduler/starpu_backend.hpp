@@ -54,6 +54,8 @@ Links measured_links();
 /// Prefetches a tile, and counts it as needed there; see ideas/fetching.hpp.
 /// @pre  a ready task reads the tile
 void prefetch(TileId tile, unsigned node, int priority);
+/// The same without counting the tile as needed by a task, and only while the link has nothing else to do.
+void prefetch_for_no_task(TileId tile, unsigned node, int priority);
 
 /// Copies tiles to the host when the links are idle, except temporary tiles, which have no memory on the host. The
 /// tasks that wrote the tiles may still hold them.

@@ -125,10 +125,6 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
     const auto fetched_with_its_task = [&](const TileUse& use) {
       return use.reads && !cache.comes_through_host(use.tile, node);
     };
-    const auto was_relayed = [&](const TileUse& use) {
-      return use.reads && state.relayed.has(use.tile, node) &&
-             (cache.valid(use.tile, node) || cache.arriving(use.tile, node));
-    };
     slot.waits = std::ranges::count_if(task.tiles, at_a_peer) > 0;  // also relays those after the first
     slot.prefetched = !slot.waits;
     if (slot.prefetched && slot.counted.empty()) {
@@ -137,7 +133,7 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
         state.backend.set_counted(task.id, true);
         continue;
       }
-      if (std::ranges::all_of(task.tiles, fetched_with_its_task) && std::ranges::none_of(task.tiles, was_relayed)) {
+      if (std::ranges::all_of(task.tiles, fetched_with_its_task)) {
         slot.counted = tiles_read_by(task);
         slot.issuing = true;
         prefetches.tasks.push_back(task.id);
@@ -150,10 +146,6 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
                          cache.valid(use.tile, node) || cache.arriving(use.tile, node)))
         continue;
       slot.counted.push_back(use.tile);
-      if (was_relayed(use)) {
-        state.relayed.take(use.tile, node);
-        continue;
-      }
       slot.issuing = true;
       prefetches.tiles.push_back({use.tile, task.priority});
     }
@@ -162,9 +154,7 @@ Prefetches fetch_ahead(State& state, Worker& worker) {
   return prefetches;
 }
 
-void fetches_issued(State& state, Worker& worker, const Prefetches& prefetches) {
-  for (const auto& [tile, node, priority] : prefetches.relayed)
-    if (state.results.tiles.find(tile) != nullptr) state.relayed.add({tile}, node);
+void fetches_issued(Worker& worker) {
   for (auto& slot : worker.station.slots()) slot.issuing = false;
 }
 
@@ -182,23 +172,15 @@ void AbandonedTiles::add(const std::vector<TileId>& tiles, unsigned node) {
   for (auto* const tile : tiles) counts_[{tile, node}]++;
 }
 
-bool AbandonedTiles::take(TileId tile, unsigned node) {
-  const auto count = counts_.find({tile, node});
-  if (count == counts_.end()) return false;
-  if (--count->second == 0) counts_.erase(count);
-  return true;
-}
-
 std::vector<TileId> AbandonedTiles::take_over(const Task& task, unsigned node) {
   auto tiles = tiles_read_by(task);
-  std::erase_if(tiles, [&](TileId tile) { return !take(tile, node); });
+  std::erase_if(tiles, [&](TileId tile) {
+    const auto count = counts_.find({tile, node});
+    if (count == counts_.end()) return true;
+    if (--count->second == 0) counts_.erase(count);
+    return false;
+  });
   return tiles;
-}
-
-void AbandonedTiles::forget(TileId tile) {
-  const auto begin = counts_.lower_bound({tile, 0});
-  counts_.erase(begin,
-                std::find_if(begin, counts_.end(), [&](const auto& count) { return count.first.first != tile; }));
 }
 
 }  // namespace tessera::scheduler

@@ -31,7 +31,7 @@ struct Prefetches {
     unsigned node;  ///< the memory of a peer
     int priority;
   };
-  std::vector<Relayed> relayed;  ///< prefetch each of these tiles in the memory of a peer, and count it there
+  std::vector<Relayed> relayed;  ///< prefetch each of these tiles in the memory of a peer, for no task there
 };
 
 /// The time that the links need to bring the tiles that a task reads to a worker, if they are otherwise idle [s]. Tiles
@@ -56,7 +56,7 @@ int hits(const State& state, const Worker& worker, const Task& task);
 Prefetches fetch_ahead(State& state, Worker& worker);
 
 /// Call this after the tiles that `fetch_ahead` returned have been requested.
-void fetches_issued(State& state, Worker& worker, const Prefetches& prefetches);
+void fetches_issued(Worker& worker);
 
 /// Takes a reserved task from a worker that will not run it. The tiles that StarPU counts for the task are abandoned.
 TaskPtr take_reserved(State& state, Worker& worker, std::size_t slot);
@@ -71,14 +71,8 @@ class AbandonedTiles {
  public:
   bool empty() const noexcept { return counts_.empty(); }
   void add(const std::vector<TileId>& tiles, unsigned node);
-  bool has(TileId tile, unsigned node) const { return counts_.contains({tile, node}); }
-  /// Removes a tile once. The caller's task will lower its count.
-  /// @returns  whether it was abandoned there
-  bool take(TileId tile, unsigned node);
   /// Removes and returns the abandoned tiles that a task reads, once each. The task will lower their counts.
   std::vector<TileId> take_over(const Task& task, unsigned node);
-  /// Removes a tile altogether.
-  void forget(TileId tile);
 
  private:
   std::map<std::pair<TileId, unsigned>, int> counts_;

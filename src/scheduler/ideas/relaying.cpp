@@ -64,12 +64,12 @@ std::optional<Relay> Relays::choose(const Task& task, const TileUse& use) {
       state_.backend.suggested_home(task.output) != no_worker ||
       cache.level(use.tile, worker_.node) != TileCache::Level::Far || !cache.valid(use.tile, host_node))
     return std::nullopt;
-  if (!use.only_reads) {
-    // The load is found when it is first needed. Until then, it includes what has been requested.
+  const auto loads_itself = [&]() -> std::optional<Relay> {
     if (const auto known = loads_.find(worker_.id); known != loads_.end())
       known->second += cache.seconds(0, use.bytes, worker_.node);
     return std::nullopt;
-  }
+  };
+  if (!use.only_reads) return loads_itself();
   for (const auto* other : state_.members)
     if (const auto* relay = relay_being_issued(*other, use.tile); relay != nullptr)
       return cache.is_peer(relay->node, worker_.node) ? std::optional(Relay{.tile = use.tile, .node = relay->node})
@@ -77,7 +77,7 @@ std::optional<Relay> Relays::choose(const Task& task, const TileUse& use) {
   const auto* const uses = state_.results.tiles.find(use.tile);
   const auto gpus = std::ranges::count_if(state_.members, [](const Worker* other) { return other->node != host_node; });
   if (uses == nullptr || uses->unfinished < static_cast<std::size_t>(gpus) || !all_fit(state_, worker_, task))
-    return std::nullopt;
+    return loads_itself();
   const auto seconds = [&](const Worker& worker) { return load(worker) + cache.seconds(0, use.bytes, worker.node); };
   const double to_copy = cache.seconds(use.bytes, 0, worker_.node);
   const Worker* best = &worker_;
@@ -85,18 +85,21 @@ std::optional<Relay> Relays::choose(const Task& task, const TileUse& use) {
   for (const auto* other : state_.members)
     if (may_relay(*other, task) && seconds(*other) + to_copy < earliest)
       best = other, earliest = seconds(*other) + to_copy;
+  if (best == &worker_) return loads_itself();
   load(*best) += cache.seconds(0, use.bytes, best->node);
-  if (best == &worker_) return std::nullopt;
   return Relay{.tile = use.tile, .node = best->node, .until = state_.now + patience * earliest};
 }
 
+bool has_relays(const Worker& worker) {
+  return std::ranges::any_of(worker.station.slots(), [](const auto& slot) { return !slot.relays.empty(); });
+}
+
 bool comes_through_relay(const State& state, const Worker& worker, TileId tile) {
-  const auto is_awaited = [&](const Relay& relay) {
-    return relay.tile == tile && state.now < relay.until && state.cache.is_peer(relay.node, worker.node) &&
-           state.cache.arriving(tile, relay.node);
-  };
   const auto awaits = [&](const ReservationStation::Slot& slot) {
-    return std::ranges::any_of(slot.relays, is_awaited);
+    return std::ranges::any_of(slot.relays, [&](const Relay& relay) {
+      return relay.tile == tile && state.now < relay.until && state.cache.is_peer(relay.node, worker.node) &&
+             (slot.issuing || state.cache.arriving(tile, relay.node));
+    });
   };
   return std::ranges::any_of(state.members,
                              [&](const Worker* other) { return std::ranges::any_of(other->station.slots(), awaits); });

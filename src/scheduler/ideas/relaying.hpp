@@ -13,9 +13,8 @@
 /// *relay*, and copies it from there. Meanwhile, no other GPU loads the operand from the host, because it is on its way
 /// to a peer.
 ///
-/// StarPU counts a relayed tile in the memory of the relay; see fetching.hpp. The next task that reads it there lowers
-/// the count. If there is none, the count stays until the program unregisters the tile. The policy itself remembers the
-/// tile only as long as unfinished tasks use it.
+/// StarPU does not count a relayed tile as needed by a task of the relay, so the relay may evict it. The policy
+/// remembers it only as long as the task for which it was requested is reserved.
 namespace tessera::scheduler {
 
 struct State;
@@ -51,7 +50,10 @@ class Relays {
 /// a peer has do not count.
 double seconds_to_load(const State& state, const Worker& worker);
 
-/// Whether a tile is being loaded into the memory of a peer of the worker as a relay for a task that is still reserved.
+/// Whether the worker has reserved tasks for which it has chosen relays.
+bool has_relays(const Worker& worker);
+
+/// Whether a peer of the worker is loading a tile as a relay for a task that is still reserved, or is about to.
 /// This ends after twice the expected time, because the relay may have no room.
 bool comes_through_relay(const State& state, const Worker& worker, TileId tile);
 

@@ -52,8 +52,6 @@ struct State {
   Chains chains;
   Results results;
   AbandonedTiles abandoned;
-  AbandonedTiles relayed;  ///< tiles that StarPU counts in the memories of relays for no task yet, as long as an
-                           ///< unfinished task uses them; see relaying.hpp
   DurationModel durations{backend, options.models};
   PointerMap<TaskId, Submitted> unfinished;
   double unfinished_flops = 0;  ///< of these tasks

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "turn.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "membership.hpp"
 #include "memory_limits.hpp"
 #include "placing.hpp"
+#include "relaying.hpp"
 #include "running.hpp"
 #include "waiting.hpp"
 
@@ -59,7 +61,8 @@ Turn take_turn(State& state, Worker& worker, double now) {
     const bool beside_gpus = worker.kind == cpu_kind && state.kinds.size() > 1;
     worker.polling.found_none(now, !worker.station.empty(), beside_gpus ? state.kinds[cpu_kind].size() : 0);
     if (worker.station.size() < reserved) turn.look_again = Polling::with_reserved;  // there may be another task
-    else if (worker.waits) turn.look_again = worker.postpones_until - now;
+    else if (worker.waits)  // no event ends the wait for a relay that has no room
+      turn.look_again = std::max(worker.postpones_until - now, has_relays(worker) ? Polling::with_reserved : 0);
     else if (has_refused(state)) turn.look_again = look_interval;
   }
   if (!worker.runs()) count_idle(state, worker, now);

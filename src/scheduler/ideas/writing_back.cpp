@@ -137,9 +137,7 @@ std::vector<TileId> results_of_ended(State& state, const std::vector<TileUse>& t
       result->node = returns ? node : host_node;
     }
     if (write_back_now(state, use.tile, use.bytes, *result)) now.push_back(use.tile);
-    if (result->unfinished > 0) continue;
-    state.results.tiles.erase(use.tile);
-    state.relayed.forget(use.tile);  // the program may unregister it now
+    if (result->unfinished == 0) state.results.tiles.erase(use.tile);
   }
   return now;
 }

@@ -28,7 +28,7 @@ TEST_F(Fetching, RequestsEachTaskOnceInTheirOrder) {
   EXPECT_THAT(fetch_ahead(state, gpu_).tasks, ElementsAre(first, second));
   EXPECT_TRUE(gpu_.station.slots()[0].issuing);
   EXPECT_THAT(gpu_.station.slots()[0].counted, ElementsAre(tile(3), tile(4)));
-  fetches_issued(state, gpu_, {});
+  fetches_issued(gpu_);
   EXPECT_FALSE(gpu_.station.slots()[0].issuing);
   EXPECT_THAT(fetch_ahead(state, gpu_).tasks, IsEmpty());
 }

@@ -36,7 +36,7 @@ class Relaying : public IdeaTest {
   void make_busy() {
     EXPECT_THAT(relayed(request(gpu_, 1)), IsEmpty());
     backend.on_the_way = {{tile(1), 1}};
-    fetches_issued(state, gpu_, {});
+    fetches_issued(gpu_);
   }
 
   Worker &gpu_ = add_gpu(1), &peer_ = add_gpu(2);
@@ -123,47 +123,40 @@ TEST_F(Relaying, NotIfSwitchedOff) {
   EXPECT_THAT(relayed(request(gpu_, 2)), IsEmpty());
 }
 
+// From the moment of the choice on: otherwise, an idle GPU would run the task before StarPU knows of the request.
 TEST_F(Relaying, TheTileIsAwaitedForALimitedTime) {
   make_busy();
   request(gpu_, 2);
-  EXPECT_FALSE(comes_through_relay(state, gpu_, tile(2))) << "not requested yet";
+  EXPECT_TRUE(comes_through_relay(state, gpu_, tile(2)));
+  fetches_issued(gpu_);
+  EXPECT_FALSE(comes_through_relay(state, gpu_, tile(2))) << "StarPU has refused the request";
   backend.on_the_way.insert({tile(2), 2});
   EXPECT_TRUE(comes_through_relay(state, gpu_, tile(2)));
   state.now += 2.5e-4;
   EXPECT_FALSE(comes_through_relay(state, gpu_, tile(2)));
 }
 
-TEST_F(Relaying, TheNextReaderAtTheRelayLowersTheCount) {
+// The request at the relay counts for none of its tasks.
+TEST_F(Relaying, ATaskOfTheRelayCountsTheTileAsUsual) {
   make_busy();
-  fetches_issued(state, gpu_, request(gpu_, 2));
+  request(gpu_, 2);
+  fetches_issued(gpu_);
   backend.on_the_way.insert({tile(2), 2});
+  EXPECT_FALSE(has_relays(peer_));
   const auto prefetches = request(peer_, 2);
-  EXPECT_THAT(prefetches.tasks, IsEmpty());
+  EXPECT_THAT(prefetches.tasks, ElementsAre(last_));
   EXPECT_THAT(peer_.station.slots().back().counted, ElementsAre(tile(2), tile(102)));
-  ASSERT_EQ(prefetches.tiles.size(), 1u) << "tile 2 is counted already";
-  EXPECT_EQ(prefetches.tiles[0].tile, tile(102));
-  EXPECT_TRUE(backend.counted.at(last_));
-  EXPECT_TRUE(state.relayed.empty());
 }
 
-// The program may unregister a tile that no unfinished task uses, and register another one at the same address.
-TEST_F(Relaying, ATileIsForgottenWhenItsLastTaskHasEnded) {
+TEST_F(Relaying, IsOverWhenTheTaskIsTaken) {
   make_busy();
-  fetches_issued(state, gpu_, request(gpu_, 2));
-  EXPECT_FALSE(state.relayed.empty());
-  const std::vector<TileUse> one{reads(2)};
-  task_ends(state, last_, one, no_worker, 2);
-  EXPECT_FALSE(state.relayed.empty());
-  task_ends(state, nullptr, one, no_worker, 2);
-  EXPECT_TRUE(state.relayed.empty());
-}
-
-// The task that asked for the relay may have ended before the request was issued.
-TEST_F(Relaying, AnUnusedTileIsNotRemembered) {
-  Prefetches prefetches;
-  prefetches.relayed.push_back({tile(9), peer_.node, 0});
-  fetches_issued(state, gpu_, prefetches);
-  EXPECT_TRUE(state.relayed.empty());
+  request(gpu_, 2);
+  EXPECT_TRUE(has_relays(gpu_));
+  fetches_issued(gpu_);
+  backend.on_the_way.insert({tile(2), 2});
+  take_reserved(state, gpu_, 1);
+  EXPECT_FALSE(has_relays(gpu_));
+  EXPECT_FALSE(comes_through_relay(state, gpu_, tile(2)));
 }
 
 }  // namespace
