@@ -75,15 +75,7 @@ class Test {
     }
     for (const char* side : {"L", "R"})
       for (const char* uplo : {"L", "U"}) {
-        const M A = other(n, n, 1), B = other(m, n, 2);
-        M C = result(m, n, 3), D = C;
-        both(
-            [&](auto symm, M& to) {
-              symm(side, uplo, &rest_m, &rest_n, &alpha, A.local.data(), &x_.first, &x_.first, A.desc, B.local.data(),
-                   &x_.first, &x_.first, B.desc, &beta, to.local.data(), &x_.first, &x_.first, to.desc);
-            },
-            Routines<T>::symm, C, D);
-        compare(named("symm").c_str(), D, C);
+        multiply_from(side, uplo, "symm", Routines<T>::symm);
         const M L = other(n, n, 4, n);
         for (const bool divides : {false, true}) {
           M X = result(m, n, 5), Y = X;
@@ -97,47 +89,15 @@ class Test {
         }
       }
     for (const char* uplo : {"L", "U"})
-      for (const char* trans : {"N", "T"}) {
-        const M A = other(n, n, 1);
-        M C = result(n, n, 3), D = C;
-        both(
-            [&](auto syrk, M& to) {
-              syrk(uplo, trans, &rest_n, &rest_m, &alpha, A.local.data(), &x_.first, &x_.first, A.desc, &beta,
-                   to.local.data(), &x_.first, &x_.first, to.desc);
-            },
-            Routines<T>::syrk, C, D);
-        compare(named("syrk").c_str(), D, C);
-      }
+      for (const char* trans : {"N", "T"}) update(uplo, trans, "syrk", Routines<T>::syrk, alpha, beta);
   }
 
   void hermitian() const {
-    using Real = typename T::value_type;
-    const int rest_m = m - x_.first + 1, rest_n = n - x_.first + 1;
-    for (const char* side : {"L", "R"})
-      for (const char* uplo : {"L", "U"}) {
-        const M A = other(n, n, 1), B = other(m, n, 2);
-        M C = result(m, n, 3), D = C;
-        both(
-            [&](auto hemm, M& to) {
-              hemm(side, uplo, &rest_m, &rest_n, &alpha, A.local.data(), &x_.first, &x_.first, A.desc, B.local.data(),
-                   &x_.first, &x_.first, B.desc, &beta, to.local.data(), &x_.first, &x_.first, to.desc);
-            },
-            HermitianRoutines<T>::hemm, C, D);
-        compare(named("hemm").c_str(), D, C);
-      }
-    const Real real_alpha = alpha.real(), real_beta = beta.real();
-    for (const char* uplo : {"L", "U"})
-      for (const char* trans : {"N", "C"}) {
-        const M A = other(n, n, 1);
-        M C = result(n, n, 3), D = C;
-        both(
-            [&](auto herk, M& to) {
-              herk(uplo, trans, &rest_n, &rest_m, &real_alpha, A.local.data(), &x_.first, &x_.first, A.desc, &real_beta,
-                   to.local.data(), &x_.first, &x_.first, to.desc);
-            },
-            HermitianRoutines<T>::herk, C, D);
-        compare(named("herk").c_str(), D, C);
-      }
+    for (const char* uplo : {"L", "U"}) {
+      for (const char* side : {"L", "R"}) multiply_from(side, uplo, "hemm", HermitianRoutines<T>::hemm);
+      for (const char* trans : {"N", "C"})
+        update(uplo, trans, "herk", HermitianRoutines<T>::herk, alpha.real(), beta.real());
+    }
   }
 
   void cholesky() const {
@@ -195,6 +155,37 @@ class Test {
   M other(int rows, int columns, unsigned seed, double diagonal = 0) const {
     return {rows, columns, x_.other, seed, diagonal};
   }
+
+  /// Compares ScaLAPACK's and Tessera's product with a symmetric or Hermitian matrix.
+  template <typename Both>
+  void multiply_from(const char* side, const char* uplo, const char* name, Both routines) const {
+    const int rest_m = m - x_.first + 1, rest_n = n - x_.first + 1;
+    const M A = other(n, n, 1), B = other(m, n, 2);
+    M C = result(m, n, 3), D = C;
+    both(
+        [&](auto routine, M& to) {
+          routine(side, uplo, &rest_m, &rest_n, &alpha, A.local.data(), &x_.first, &x_.first, A.desc, B.local.data(),
+                  &x_.first, &x_.first, B.desc, &beta, to.local.data(), &x_.first, &x_.first, to.desc);
+        },
+        routines, C, D);
+    compare(named(name).c_str(), D, C);
+  }
+  /// The same for a rank-k update.
+  template <typename Both, typename Factor>
+  void update(const char* uplo, const char* trans, const char* name, Both routines, Factor of_product,
+              Factor of_result) const {
+    const int rest_m = m - x_.first + 1, rest_n = n - x_.first + 1;
+    const M A = other(n, n, 1);
+    M C = result(n, n, 3), D = C;
+    both(
+        [&](auto routine, M& to) {
+          routine(uplo, trans, &rest_n, &rest_m, &of_product, A.local.data(), &x_.first, &x_.first, A.desc, &of_result,
+                  to.local.data(), &x_.first, &x_.first, to.desc);
+        },
+        routines, C, D);
+    compare(named(name).c_str(), D, C);
+  }
+
   /// A matrix whose part from `first` is well conditioned, but only after its rows have been exchanged.
   /// @param zero  a column of zeros, or -1
   M lu_matrix(int first, int zero) const {

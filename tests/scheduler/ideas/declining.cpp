@@ -15,6 +15,12 @@ class Declining : public IdeaTest {
     task_ends(state, task->id, task->tiles, no_worker, state.now);
     return left;
   }
+  /// Makes tasks with these flops ready. Later tasks have 4.
+  void push_tasks(double flops_of_each, int count) {
+    task_flops = flops_of_each;
+    for (int i = 0; i < count; i++) push({});
+    task_flops = 4;
+  }
   void set_unfinished(int tasks) {
     while (std::ssize(state.unfinished) < tasks) submit({});
   }
@@ -57,11 +63,6 @@ TEST_F(Declining, ReadyTasksCountWithTheirChains) {
 // In 15.5 s, the GPUs finish 30 tasks as large as this one.
 TEST_F(Declining, SmallerTasksCountLess) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
-  const auto push_tasks = [&](double flops_of_each, int count) {
-    task_flops = flops_of_each;
-    for (int i = 0; i < count; i++) push({});
-    task_flops = 4;
-  };
   push_tasks(1, 40);
   EXPECT_TRUE(leaves());
   push_tasks(4, 20);
@@ -71,9 +72,7 @@ TEST_F(Declining, SmallerTasksCountLess) {
 // Tasks that wait for results are of several kinds, and their rates differ.
 TEST_F(Declining, SmallerTasksCountAsOneIfTheResultIsRead) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
-  task_flops = 1;
-  for (int i = 0; i < 40; i++) push({});
-  task_flops = 4;
+  push_tasks(1, 40);
   const auto task = submit({updates(1)});
   EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
   submit({reads(1)});
@@ -82,9 +81,7 @@ TEST_F(Declining, SmallerTasksCountAsOneIfTheResultIsRead) {
 
 TEST_F(Declining, SmallerTasksCountAsOneIfTheProgramSuggestsAHome) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
-  task_flops = 1;
-  for (int i = 0; i < 40; i++) push({});
-  task_flops = 4;
+  push_tasks(1, 40);
   const auto task = submit({updates(1)});
   EXPECT_TRUE(leave_to_faster(state, cpu_, *task));
   backend.homes[tile(1)] = gpu_.id;
@@ -93,21 +90,15 @@ TEST_F(Declining, SmallerTasksCountAsOneIfTheProgramSuggestsAHome) {
 
 TEST_F(Declining, LargerTasksCountAsOne) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
-  task_flops = 16;
-  for (int i = 0; i < 15; i++) push({});
-  task_flops = 4;
+  push_tasks(16, 15);
   EXPECT_TRUE(leaves());
 }
 
 TEST_F(Declining, TasksCountAsEqualIfTheArithmeticOfOneIsUnknown) {
   backend.seconds = {{0, 10.0}, {1, 1.0}, {2, 1.0}};
-  task_flops = 1;
-  for (int i = 0; i < 40; i++) push({});
-  task_flops = 4;
+  push_tasks(1, 40);
   EXPECT_TRUE(leaves());
-  task_flops = 0;
-  push({});
-  task_flops = 4;
+  push_tasks(0, 1);
   EXPECT_FALSE(leaves());
 }
 
