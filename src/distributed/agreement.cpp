@@ -27,20 +27,20 @@ std::uint64_t hash_of(const std::string& text) {
 }  // namespace
 
 void end_all_processes(const std::string& why) noexcept {
-  static std::mutex saying;  // several threads may have the same reason; none ends the process before it is said
+  // Several threads may have the same reason. The others wait until the first one has ended the process, which it must
+  // not do before MPI knows. MPI may call the handlers of `exit`, which call this function again.
+  static std::recursive_mutex ending;
   static bool has_said_why = false;
-  {
-    const std::lock_guard lock(saying);
-    if (!std::exchange(has_said_why, true)) {
-      std::fprintf(stderr, "tessera: %s. All processes end.\n", why.c_str());
-      std::fflush(stderr);
-    }
+  const std::lock_guard lock(ending);
+  if (!std::exchange(has_said_why, true)) {
+    std::fprintf(stderr, "tessera: %s. All processes end.\n", why.c_str());
+    std::fflush(stderr);
   }
   MPI_Abort(MPI_COMM_WORLD, EXIT_FAILURE);
   std::_Exit(EXIT_FAILURE);
 }
 
-void wait_for_a_better_message() { std::this_thread::sleep_for(std::chrono::seconds(1)); }
+void wait_for_a_better_message() { std::this_thread::sleep_for(std::chrono::seconds(3)); }
 
 Agreement::Agreement(MPI_Comm comm) : comm_(comm) {
 #ifndef STARPU_SIMGRID  // a polling thread would stop the simulation

@@ -15,20 +15,11 @@
 
 #include "agreement.hpp"
 #include "neighbours.hpp"
+#include "process_watch.hpp"
 
 namespace tessera::detail {
 
 namespace {
-
-/// Ends all processes if one of them has ended. mpirun usually does that earlier, but not every launcher does.
-/// @param processes  by rank; 0: none
-void require_living(const std::vector<pid_t>& processes) {
-  for (std::size_t rank = 0; rank < processes.size(); rank++) {
-    if (processes[rank] == 0 || !has_ended(processes[rank])) continue;
-    wait_for_a_better_message();
-    end_all_processes("process " + std::to_string(rank) + " has ended while other processes need its tiles");
-  }
-}
 
 /// Ends all processes if an attempt to read between GPUs fails.
 /// @param processes  by rank; 0: none
@@ -170,8 +161,6 @@ void Neighbours::copy_between_gpus(std::unique_lock<std::mutex>& lock) {
 
 void Neighbours::serve_messages() {
   constexpr std::chrono::microseconds pause(20);
-  constexpr int pauses_between_checks = 5000;  // some tenths of a second
-  int pauses = 0;
 #ifdef PR_SET_TIMERSLACK
   prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);  // otherwise, the system may prolong each pause by 50 µs
 #endif
@@ -205,7 +194,6 @@ void Neighbours::serve_messages() {
       handle(status.MPI_SOURCE, message);
     } else if (messages.empty()) {
       std::this_thread::sleep_for(pause);
-      if (++pauses % pauses_between_checks == 0) require_living(process_of_);
     }
     lock.lock();
     if (read > 0 && (receives_ -= read) == 0 && sends_ == 0) all_arrived_.notify_all();

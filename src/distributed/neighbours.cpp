@@ -128,12 +128,12 @@ void Neighbours::use_if_faster(std::unique_ptr<PeerMemory> peers, MPI_Comm node)
   // On its other way, a tile is copied from its GPU to host memory, to the other process, and to the GPU there.
   enum { BetweenGpus, ThroughHost, Count };
   double seconds[Count] = {0, seconds_to_read_from_host(node)}, slowest[Count] = {};
-  // Each process begins with the next one's GPUs, so that not all of them read from the same GPU.
-  for (std::size_t i = mine.size(); i < all.size() && can_read; i++)
-    seconds[BetweenGpus] = std::max(seconds[BetweenGpus], peers->seconds_to_read(all[(first_mine + i) % all.size()]));
   try {
+    // Each process begins with the next one's GPUs, so that not all of them read from the same GPU.
+    for (std::size_t i = mine.size(); i < all.size() && can_read; i++)
+      seconds[BetweenGpus] = std::max(seconds[BetweenGpus], peers->seconds_to_read(all[(first_mine + i) % all.size()]));
     if (can_read) seconds[ThroughHost] += peers->seconds_to_host_and_back();
-  } catch (const RuntimeError&) {  // this process has no memory for it
+  } catch (const RuntimeError&) {  // this process cannot read, or has no memory for it
     can_read = false;
   }
   if (!can_read) seconds[BetweenGpus] = std::numeric_limits<double>::infinity();

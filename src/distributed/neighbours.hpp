@@ -62,6 +62,8 @@ class Neighbours : NotCopyable {
   void wait();
   /// Whether `wait` would return at once.
   bool is_idle();
+  /// Process numbers by rank; 0: this process reads nothing from that rank.
+  const std::vector<pid_t>& processes() const noexcept { return process_of_; }
 
  private:
   /// A message from one process to another.

@@ -116,6 +116,7 @@ void Network::start(const RuntimeOptions& options) {
     constexpr int most_readers = 8;
     neighbours_.emplace(comm_of_tiles_, least_bytes, std::clamp(share.cores() / 2, 1, most_readers),
                         flag_in(variables::gpu_reads).value_or(true) ? peers_of_session() : nullptr);
+    watch_.emplace(neighbours_->processes());
 #endif
   }
   const int gpus = session_->machine().gpu_count() > 0 ? 1 : 0;
@@ -158,7 +159,8 @@ Network::~Network() {
   if (neighbours_) neighbours_->wait();
   neighbours_.reset();  // in all processes before any session ends: it closes the memory of the others' GPUs
   agreement_.reset();
-  starpu_mpi_shutdown_comm(comm_);
+  watch_.reset();
+  starpu_mpi_shutdown_comm(comm_);  // waits for the other processes
   session_.reset();
   runtime_.reset();
   free_communicators();

@@ -17,6 +17,7 @@
 #include "neighbours.hpp"
 #include "node_share.hpp"
 #include "owner_table.hpp"
+#include "process_watch.hpp"
 #include "tile/processes.hpp"
 
 namespace tessera::detail {
@@ -105,6 +106,7 @@ class Network final : public Processes {
   std::atomic<int> sends_ = 0;            ///< tiles that MPI has not taken yet
   std::atomic<bool> leaves_ = false;      ///< leaving matrices because of an exception, and announced
   std::optional<Neighbours> neighbours_;  ///< transfers tiles between processes of this node
+  std::optional<ProcessWatch> watch_;
   tile::ProcessModel model_;
   ProcessControl control_;
   Tokens tokens_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // usage: mpirun -n 2 failing disagree|shapes|throw|exit|fewer: process 1 does not do what process 0 does.
-//        mpirun -n 2 failing killed: process 1 dies after process 0 has got the first tile from it.
-//        mpirun -n 2 failing all|tiles|start: both get an exception, whose handler must be reached: then all is well.
+//        mpirun -n 2 failing killed: process 1 dies after process 0 has got the first tile from it, and before the
+//        last. Exit status 77 if processes cannot read each other's memory. mpirun -n 2 failing all|tiles|start: both
+//        get an exception, whose handler must be reached: then all is well.
 #include <mpi.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 
 #include <tessera/distributed.hpp>
 
+#include "distributed/remote_memory.hpp"
 #include "peers.hpp"
 
 namespace {
@@ -34,16 +36,24 @@ void compute(const std::string& how) {
   C.wait();
 }
 
+bool can_read_each_other() {
+  detail::ReadableProcesses readable;
+  readable.find(MPI_COMM_WORLD);
+  return !readable.processes().empty();
+}
+
 void be_killed() {
   const Grid grid(1, 2);
-  const Index n = 1024;
-  const DistributedMatrix<double> A(grid, n, n, {64, 64}), B(grid, n, n, {64, 64}), C(grid, n, n, {64, 64});
-  for (const auto* x : {&A, &B, &C}) std::fill_n(x->local(), x->local_m() * x->local_n(), 1.0);
+  const Index n = 512;
+  const DistributedMatrix<double> A(grid, n, n, {64, 64}), B(grid, n, n, {64, 64}), C(grid, n, n, {64, 64}),
+      D(grid, n, n, {64, 64});
+  for (const auto* x : {&A, &B, &C, &D}) std::fill_n(x->local(), x->local_m() * x->local_n(), 1.0);
   gemm(Op::NoTrans, Op::NoTrans, 1.0, A, B, 0.0, C);
   if (grid.rank() == 1) {
     while (grid.bytes_sent().front() == 0) std::this_thread::yield();
     raise(SIGKILL);
   }
+  gemm(Op::NoTrans, Op::NoTrans, 1.0, D, B, 1.0, C);  // process 0 waits for tiles of D that nobody sends
   C.wait();
 }
 
@@ -68,8 +78,13 @@ int main(int argc, char** argv) {
   if (how == "start" && rank == 1) setenv("TESSERA_CPUS", "many", 1);
   bool reached = false;
   try {
-    if (how == "killed") be_killed();
-    else compute(how);
+    if (how == "killed") {
+      if (!can_read_each_other()) {
+        MPI_Finalize();
+        return 77;
+      }
+      be_killed();
+    } else compute(how);
   } catch (const std::runtime_error& error) {
     std::printf("handler: %s\n", error.what());
     std::fflush(stdout);

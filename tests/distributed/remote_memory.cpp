@@ -53,6 +53,9 @@ TEST(RemoteMemory, IsReadByColumns) {
 }
 
 TEST(RemoteMemory, KnowsProcessesThatHaveEnded) {
+  double mine = 0;
+  const Columns column{reinterpret_cast<std::uintptr_t>(&mine), sizeof(mine), sizeof(mine), 1};
+  if (detail::read_columns(getpid(), column, column) != 0) GTEST_SKIP() << "the system refuses process_vm_readv";
   EXPECT_FALSE(detail::has_ended(getpid()));
   const pid_t child = fork();
   if (child == 0) _exit(0);
