@@ -46,7 +46,7 @@ show() {
   done
   if [[ $links -gt 0 ]]; then  # the picture without arrows, to compare
     xdotool mousemove 441 42 click 1  # No arrows
-    for ((i = 0; i < 10; i++)); do
+    for ((i = 0; i < 60; i++)); do
       sleep 1
       import -window root without.png
       [[ $(arrow_pixels) -le 2000 ]] || break
