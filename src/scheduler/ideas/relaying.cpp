@@ -90,8 +90,10 @@ std::optional<Relay> Relays::choose(const Task& task, const TileUse& use) {
   return Relay{.tile = use.tile, .node = best->node, .until = state_.now + patience * earliest};
 }
 
-bool has_relays(const Worker& worker) {
-  return std::ranges::any_of(worker.station.slots(), [](const auto& slot) { return !slot.relays.empty(); });
+bool has_relays(const State& state) {
+  return std::ranges::any_of(state.members, [](const Worker* worker) {
+    return std::ranges::any_of(worker->station.slots(), [](const auto& slot) { return !slot.relays.empty(); });
+  });
 }
 
 bool comes_through_relay(const State& state, const Worker& worker, TileId tile) {

@@ -50,8 +50,8 @@ class Relays {
 /// a peer has do not count.
 double seconds_to_load(const State& state, const Worker& worker);
 
-/// Whether the worker has reserved tasks for which it has chosen relays.
-bool has_relays(const Worker& worker);
+/// Whether a worker has reserved tasks for which it has chosen relays.
+bool has_relays(const State& state);
 
 /// Whether a peer of the worker is loading a tile as a relay for a task that is still reserved, or is about to.
 /// This ends after twice the expected time, because the relay may have no room.

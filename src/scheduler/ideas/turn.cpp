@@ -62,7 +62,7 @@ Turn take_turn(State& state, Worker& worker, double now) {
     worker.polling.found_none(now, !worker.station.empty(), beside_gpus ? state.kinds[cpu_kind].size() : 0);
     if (worker.station.size() < reserved) turn.look_again = Polling::with_reserved;  // there may be another task
     else if (worker.waits)  // no event ends the wait for a relay that has no room
-      turn.look_again = std::max(worker.postpones_until - now, has_relays(worker) ? Polling::with_reserved : 0);
+      turn.look_again = std::max(worker.postpones_until - now, has_relays(state) ? Polling::with_reserved : 0);
     else if (has_refused(state)) turn.look_again = look_interval;
   }
   if (!worker.runs()) count_idle(state, worker, now);

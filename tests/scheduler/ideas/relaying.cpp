@@ -142,7 +142,6 @@ TEST_F(Relaying, ATaskOfTheRelayCountsTheTileAsUsual) {
   request(gpu_, 2);
   fetches_issued(gpu_);
   backend.on_the_way.insert({tile(2), 2});
-  EXPECT_FALSE(has_relays(peer_));
   const auto prefetches = request(peer_, 2);
   EXPECT_THAT(prefetches.tasks, ElementsAre(last_));
   EXPECT_THAT(peer_.station.slots().back().counted, ElementsAre(tile(2), tile(102)));
@@ -151,11 +150,11 @@ TEST_F(Relaying, ATaskOfTheRelayCountsTheTileAsUsual) {
 TEST_F(Relaying, IsOverWhenTheTaskIsTaken) {
   make_busy();
   request(gpu_, 2);
-  EXPECT_TRUE(has_relays(gpu_));
+  EXPECT_TRUE(has_relays(state));
   fetches_issued(gpu_);
   backend.on_the_way.insert({tile(2), 2});
   take_reserved(state, gpu_, 1);
-  EXPECT_FALSE(has_relays(gpu_));
+  EXPECT_FALSE(has_relays(state));
   EXPECT_FALSE(comes_through_relay(state, gpu_, tile(2)));
 }
 
