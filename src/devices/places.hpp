@@ -20,7 +20,7 @@ const std::vector<Place>& opencl_places();
 std::vector<int> nodes_near(const std::vector<Place>& places);
 
 /// The NUMA nodes over which memory for these devices should be spread: the nodes near them or all nodes, whichever is
-/// faster. Empty if there is only one node, or if the system's choice is faster than all nodes and no place is known.
+/// faster. Empty if only one node has processors, or if the system's choice is faster than all nodes and no place is known.
 /// @param rate  measures memory that is spread over these nodes [bytes/s]. Not called if there is only one choice
 std::vector<int> nodes_for_memory(const Topology& machine, const std::vector<Place>& places,
                                   const std::function<double(const std::vector<int>&)>& rate);

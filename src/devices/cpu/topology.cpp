@@ -21,6 +21,8 @@ struct FreeBitmap {
 };
 using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
 
+constexpr const char* of_this_system = "/sys/devices/system/node";
+
 hwloc_topology_t load(const std::string& xml, bool with_devices) {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0) throw RuntimeError("hwloc cannot be initialized");
@@ -45,6 +47,15 @@ std::vector<hwloc_obj_t> numa_nodes(hwloc_topology_t topology) {
   for (hwloc_obj_t node = nullptr; (node = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_NUMANODE, node)) != nullptr;)
     nodes.push_back(node);
   return nodes;
+}
+
+/// A list of numbers in a file of the system, or null.
+Bitmap list_in(const fs::path& file) {
+  std::ifstream stream(file);
+  std::string text;
+  Bitmap list(hwloc_bitmap_alloc());
+  if (!std::getline(stream, text) || hwloc_bitmap_list_sscanf(list.get(), text.c_str()) != 0) return nullptr;
+  return list;
 }
 
 /// The device with this address or name, or null.
@@ -103,9 +114,23 @@ std::vector<double> distances(hwloc_topology_t topology, const std::vector<hwloc
 
 void Topology::Free::operator()(hwloc_topology* topology) const { hwloc_topology_destroy(topology); }
 
-Topology::Topology() : topology_(load({}, false)) {}
-Topology Topology::with_devices() { return Topology(load({}, true)); }
-Topology Topology::from_file(const fs::path& xml) { return Topology(load(xml, true)); }
+Topology::Topology(hwloc_topology* loaded, const fs::path& system_nodes) : topology_(loaded) {
+  // hwloc takes such a node for local to the processors of the nearest other node, if the system tells which one that
+  // is.
+  const auto with_processors = list_in(system_nodes / "has_cpu"), all = list_in(system_nodes / "online");
+  const bool known = !system_nodes.empty() && with_processors != nullptr && all != nullptr &&
+                     hwloc_bitmap_isequal(all.get(), hwloc_topology_get_complete_nodeset(loaded)) != 0;
+  for (const auto node : numa_nodes(loaded))
+    if (known ? hwloc_bitmap_isset(with_processors.get(), node->os_index) == 0
+              : hwloc_bitmap_iszero(node->complete_cpuset) != 0)
+      memory_only_.insert(node->os_index);
+}
+
+Topology::Topology() : Topology(load({}, false), of_this_system) {}
+Topology Topology::with_devices() { return {load({}, true), of_this_system}; }
+Topology Topology::from_file(const fs::path& xml, const fs::path& system_nodes) {
+  return {load(xml, true), system_nodes};
+}
 
 int Topology::cores() const {
   const int cores = count(topology_.get(), HWLOC_OBJ_CORE);
@@ -125,8 +150,11 @@ int Topology::allowed_cores() const {
 std::vector<Topology::Node> Topology::nodes() const {
   std::vector<Node> nodes;
   for (const auto node : numa_nodes(topology_.get()))
-    nodes.push_back({hwloc_get_nbobjs_inside_cpuset_by_type(topology_.get(), node->cpuset, HWLOC_OBJ_CORE),
-                     node->attr->numanode.local_memory, hwloc_bitmap_iszero(node->complete_cpuset) != 0});
+    if (const auto memory = node->attr->numanode.local_memory; memory_only_.contains(node->os_index))
+      nodes.push_back({0, memory, true});
+    else
+      nodes.push_back(
+          {hwloc_get_nbobjs_inside_cpuset_by_type(topology_.get(), node->cpuset, HWLOC_OBJ_CORE), memory, false});
   if (nodes.empty()) nodes.push_back({cores(), memory(), false});
   return nodes;
 }
@@ -151,7 +179,8 @@ Place Topology::place(const std::string& address, const std::string& name, const
   const auto processors = processors_near(topology_.get(), address, name, pci_devices);
   std::vector<hwloc_obj_t> near;
   for (const auto node : nodes)
-    if (hwloc_bitmap_intersects(node->cpuset, processors.get()) != 0) near.push_back(node);
+    if (!memory_only_.contains(node->os_index) && hwloc_bitmap_intersects(node->cpuset, processors.get()) != 0)
+      near.push_back(node);
   if (near.empty()) return place;
   const auto distance = distances(topology_.get(), nodes, near);
   const auto rank = [&](int node) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ class Topology {
   /// and change the environment.
   static Topology with_devices();
   /// The machine that hwloc has exported to an XML file, with all devices.
-  static Topology from_file(const std::filesystem::path& xml);
+  /// @param system_nodes  that machine's folder of NUMA nodes; empty: not known
+  static Topology from_file(const std::filesystem::path& xml, const std::filesystem::path& system_nodes = {});
 
   int cores() const;                ///< counted as StarPU counts them
   int allowed_cores() const;        ///< cores on which this process may run, whatever their number of hardware threads
@@ -56,9 +58,10 @@ class Topology {
   struct Free {
     void operator()(hwloc_topology* topology) const;
   };
-  explicit Topology(hwloc_topology* loaded) : topology_(loaded) {}
+  Topology(hwloc_topology* loaded, const std::filesystem::path& system_nodes);
 
   std::unique_ptr<hwloc_topology, Free> topology_;
+  std::set<unsigned> memory_only_;  ///< NUMA nodes without processors, by the system's numbers
 };
 
 }  // namespace tessera::detail

@@ -166,6 +166,23 @@ TEST(NodesForMemory, AreNotThoseWithoutProcessors) {
   EXPECT_THAT(nodes_for_memory(machine, {place}, all_are_faster), ElementsAre(0, 1));
 }
 
+// hwloc takes memory without processors for local to those of the nearest node. Only the system knows.
+TEST(NodesForMemory, AreNotThoseOfWhichTheSystemSaysThatTheyHaveNoProcessors) {
+  const test::Scratch scratch;
+  const auto machine_of = [&](const char* online, const char* has_cpu) {
+    std::ofstream(scratch.path() / "online") << online << '\n';
+    std::ofstream(scratch.path() / "has_cpu") << has_cpu << '\n';
+    return Topology::from_file(folder / "two_sockets.xml", scratch.path());
+  };
+  const auto only_right = machine_of("0-1", "1");
+  EXPECT_TRUE(only_right.nodes()[0].memory_only);
+  EXPECT_EQ(only_right.nodes()[0].cores, 0);
+  EXPECT_FALSE(only_right.nodes()[1].memory_only);
+  EXPECT_EQ(only_right.place("0002:01:00.0", "").near, 0U) << "no processors are near this GPU";
+  EXPECT_THAT(nodes_for_memory(only_right, {Place{}}, unasked), IsEmpty());
+  EXPECT_FALSE(machine_of("0,8", "8").nodes()[0].memory_only) << "those are the nodes of another machine";
+}
+
 TEST(NodesForMemory, ThereIsNoChoiceBetweenOneSocketAndTheMemoryOfAGpu) {
   const test::Scratch scratch;
   std::ifstream file(folder / "node_without_cores.xml");
