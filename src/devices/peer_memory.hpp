@@ -46,7 +46,7 @@ class PeerMemory : NotCopyable {
 
   /// StarPU's numbers of these memories.
   virtual const std::vector<unsigned>& nodes() const noexcept = 0;
-  /// One sample in the memory of each GPU. The samples live as long as this object.
+  /// One sample in the memory of each GPU.
   virtual std::vector<Sample> samples() = 0;
   /// The time that the slowest GPU of this process takes to copy the sample of another process [s]; infinity if one of
   /// them cannot. @pre  `samples` has been called
@@ -55,6 +55,8 @@ class PeerMemory : NotCopyable {
   /// @pre     `samples` has been called
   /// @throws  RuntimeError if that fails
   virtual double seconds_to_host_and_back() = 0;
+  /// Frees the samples. @pre  no other process still reads them
+  virtual void free_samples() noexcept = 0;
 
   /// Names a tile of this process. Its memory is not returned to the driver before the session ends.
   /// @throws RuntimeError if other processes cannot open it

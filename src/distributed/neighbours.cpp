@@ -138,6 +138,7 @@ void Neighbours::use_if_faster(std::unique_ptr<PeerMemory> peers, MPI_Comm node)
   }
   if (!can_read) seconds[BetweenGpus] = std::numeric_limits<double>::infinity();
   MPI_Allreduce(seconds, slowest, Count, MPI_DOUBLE, MPI_MAX, node);
+  if (peers) peers->free_samples();
   if (!(slowest[BetweenGpus] < slowest[ThroughHost])) return;
   most_allocated_ = most_bytes_at_once;
   most_held_ = never;

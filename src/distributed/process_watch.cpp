@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "agreement.hpp"
@@ -21,8 +22,11 @@ void require_living(const std::vector<pid_t>& processes) {
 
 ProcessWatch::ProcessWatch(std::vector<pid_t> processes) : processes_(std::move(processes)) {
   const NoSignals in_the_thread;
-  if (std::ranges::any_of(processes_, [](pid_t process) { return process != 0; }))
+  if (std::ranges::all_of(processes_, [](pid_t process) { return process == 0; })) return;
+  try {
     thread_ = std::thread([this] { watch(); });
+  } catch (const std::system_error&) {  // the system allows no further threads: the launcher must notice
+  }
 }
 
 ProcessWatch::~ProcessWatch() {

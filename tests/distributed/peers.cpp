@@ -36,6 +36,7 @@ class HostPeers final : public detail::PeerMemory {
     return value == theirs.value ? seconds_to_read_ : std::numeric_limits<double>::infinity();
   }
   double seconds_to_host_and_back() override { return 0; }
+  void free_samples() noexcept override {}
   Name name(unsigned /*node*/, std::uintptr_t tile) override {
     Name name{{}, tile};
     const auto process = getpid();
@@ -83,6 +84,7 @@ class CountedPeers final : public detail::PeerMemory {
   std::vector<Sample> samples() override { return peers_->samples(); }
   double seconds_to_read(const Sample& theirs) override { return peers_->seconds_to_read(theirs); }
   double seconds_to_host_and_back() override { return peers_->seconds_to_host_and_back(); }
+  void free_samples() noexcept override { peers_->free_samples(); }
   Name name(unsigned node, std::uintptr_t tile) override { return peers_->name(node, tile); }
   void start(const Name& theirs, const detail::Columns& from, unsigned node, const detail::Columns& target,
              void* what) override {

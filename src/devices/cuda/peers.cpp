@@ -63,9 +63,8 @@ class CudaPeers final : public PeerMemory {
     for (auto& [node, gpu] : gpus_) {
       cudaSetDevice(gpu.device);
       for (const auto& [allocation, memory] : gpu.opened) cudaIpcCloseMemHandle(memory);
-      cudaFree(gpu.sample);
     }
-    cudaGetLastError();
+    free_samples();
   }
 
   const std::vector<unsigned>& nodes() const noexcept override { return nodes_; }
@@ -82,6 +81,15 @@ class CudaPeers final : public PeerMemory {
       samples.push_back({name_of(gpu.sample, 0), value});
     }
     return samples;
+  }
+
+  void free_samples() noexcept override {
+    const gpu::KeepCurrentDevice keep;
+    for (auto& [node, gpu] : gpus_) {
+      cudaSetDevice(gpu.device);
+      cudaFree(std::exchange(gpu.sample, nullptr));
+    }
+    cudaGetLastError();
   }
 
   double seconds_to_read(const Sample& theirs) override {
