@@ -116,6 +116,14 @@ std::string advise(const Result& ours) {
   const auto here = fs::read_symlink("/proc/self/exe", unreadable).parent_path();
   const auto folder = bench.has_parent_path() ? bench.parent_path() : here;
   auto text = std::string("Next:");
+  const auto find = [&](const fs::path& program) -> fs::path {
+    for (const auto& from : {folder, here})
+      if (fs::exists(from / program, unreadable)) {
+        auto path = (from / program).lexically_normal();
+        return path.has_parent_path() ? path : "." / path;
+      }
+    return {};
+  };
   const auto add = [&](const fs::path& program, const std::string& arguments, const char* purpose) {
     text += fmt::format("\n  # {}\n  {}{}", purpose, quoted(program.string()), arguments);
   };
@@ -126,12 +134,12 @@ std::string advise(const Result& ours) {
   } else {
     add(bench, " --size 256,1024,2048 --against openblas --check", "other sizes");
   }
-  if (fs::exists(here / "tessera-info", unreadable))
-    add(bench.has_parent_path() ? folder / "tessera-info" : "tessera-info", "",
+  if (const auto info = find("tessera-info"); !info.empty())
+    add(bench.has_parent_path() ? info : "tessera-info", "",
         "the devices of this machine, their links and the tiles that Tessera chooses");
   for (const auto* examples : {".", TESSERA_EXAMPLES_FROM_PROGRAMS})
-    if (fs::exists(here / examples / "01_gemm", unreadable)) {
-      add((folder / examples / "01_gemm").lexically_normal(), "", "the smallest program, examples/01_gemm.cpp");
+    if (const auto example = find(fs::path(examples) / "01_gemm"); !example.empty()) {
+      add(example, "", "the smallest program, examples/01_gemm.cpp");
       break;
     }
   return text;

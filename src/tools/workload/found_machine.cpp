@@ -4,8 +4,10 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <cmath>
 #include <thread>
 
+#include "devices/cpu/control_groups.hpp"
 #include "devices/cpu/free_memory.hpp"
 #include "devices/cpu/host_blas.hpp"
 #include "runtime/chosen_gpus.hpp"
@@ -15,11 +17,13 @@ namespace tessera::bench {
 
 namespace {
 
-/// The processors on which this process may run, for example under taskset.
+/// The processors that this process may use at a time, for example under taskset or in a container.
 int usable_processors() {
-  const int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int all = static_cast<int>(std::thread::hardware_concurrency());
   cpu_set_t mine;
-  return sched_getaffinity(0, sizeof mine, &mine) == 0 ? std::clamp(CPU_COUNT(&mine), 1, all) : all;
+  const int some = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : all;
+  const double share = std::ceil(detail::ControlGroups::of_system().processors());
+  return std::max(1, static_cast<int>(std::min<double>({1.0 * all, 1.0 * some, share})));
 }
 
 }  // namespace
