@@ -17,10 +17,10 @@ namespace tessera::plan {
 /// product with a symmetric matrix on one side.
 enum class SumOf { Product, Triangle, RankK, Rank2k, SymmetricLeft, SymmetricRight };
 
-// Plans for calls on pointers. They have the shortest predicted time, unless `Machine::tile` is set.
+// Plans for calls on pointers. They have the shortest predicted time, unless `Machine::tile` is set. `reads_result`:
+// whether C is read, because β ≠ 0.
 
 /// A plan for a product op(A) (m×k) times op(B) (k×n).
-/// @param reads_result  whether C is read, because β ≠ 0
 algorithms::Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
                               bool reads_result = true);
 
