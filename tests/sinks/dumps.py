@@ -4,7 +4,8 @@
 
 usage: dumps.py [--write] PROGRAM CALLS FOLDER
 
-CALLS has a line for each call: its name, and the arguments of PROGRAM, which has an option --dump. The text of call NAME
+CALLS has a line for each call: its name, and the arguments of PROGRAM, which has an option --dump. PROGRAM may have
+arguments of its own. The text of call NAME
 is FOLDER/NAME.txt. After an intended change of an algorithm, --write replaces the texts.
 """
 import difflib
@@ -19,7 +20,7 @@ LINES_SHOWN = 40
 
 def dump_of(program, arguments):
     with tempfile.TemporaryDirectory() as folder:
-        ended = subprocess.run([program, *arguments, "--dump", folder], capture_output=True, text=True, check=False)
+        ended = subprocess.run([*shlex.split(program), *arguments, "--dump", folder], capture_output=True, text=True, check=False)
         if ended.returncode != 0:
             sys.exit(f"{program} {shlex.join(arguments)}: exit status {ended.returncode}\n{ended.stderr}")
         (file,) = pathlib.Path(folder).iterdir()
