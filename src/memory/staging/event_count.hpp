@@ -22,19 +22,11 @@ class EventCount {
     waiting_--;
   }
 
-  /// Wakes all waiting threads.
-  /// @pre  the condition already held before this call
-  void notify_all() {
-    if (waiting_ == 0) return;
-    const std::lock_guard lock(mutex_);  // blocks until a thread that has checked the condition is asleep
-    changed_.notify_all();
-  }
-
   /// Wakes one waiting thread, if there is any.
-  /// @pre  as for `notify_all`
+  /// @pre  the condition already held before this call
   void notify_one() {
     if (waiting_ == 0) return;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_);  // blocks until a thread that has checked the condition is asleep
     changed_.notify_one();
   }
 

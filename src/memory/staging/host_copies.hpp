@@ -17,7 +17,6 @@
 #include "common/pause.hpp"
 #include "copy_queue.hpp"
 #include "event_count.hpp"
-#include "thread_pool.hpp"
 
 namespace tessera::detail::staging {
 

@@ -7,19 +7,17 @@
 #include <chrono>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <stop_token>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "common/not_copyable.hpp"
 #include "common/pause.hpp"
-#include "event_count.hpp"
+#include "host_copies.hpp"
 
 namespace tessera::detail::staging {
 
@@ -69,8 +67,8 @@ concept PieceCopier = std::default_initializable<T> && requires(T copier, const 
   copier.copy(job, pieces);
 };
 
-/// Threads that share the pieces of a job with the thread that posts it. The posting thread also copies, so a job ends
-/// even if no thread of the pool is free.
+/// Shares the pieces of a job between the thread that posts it and helping threads. The posting thread also copies, so
+/// a job ends even if no other thread is free.
 template <PieceCopier Copier>
 class ThreadPool : NotCopyable {
  public:
@@ -80,11 +78,9 @@ class ThreadPool : NotCopyable {
   /// @param threads  number of threads; fewer if the system refuses to create them
   /// @param spin     how long a thread without work spins before it sleeps. Usually more tiles follow, and waking up is
   ///                 slow
-  explicit ThreadPool(std::size_t threads, std::chrono::microseconds spin = std::chrono::milliseconds(1));
-  /// Ends the threads.
-  /// @pre  no thread is in `run`
-  ~ThreadPool() {
-    for (auto& thread : threads_) thread.request_stop();
+  explicit ThreadPool(std::size_t threads, std::chrono::microseconds spin = std::chrono::milliseconds(1))
+      : helpers_(threads, max_jobs, spin) {
+    for (auto& slot : slots_) slot.queue = helpers_.open();
   }
 
   /// Copies all pieces. Any number of threads may call this at a time.
@@ -93,21 +89,20 @@ class ThreadPool : NotCopyable {
   ///         select the device, or cannot create or prepare a copier, is not a failure: that thread does not help
   void run(const Job& job);
 
-  std::size_t threads() const { return threads_.size(); }
+  std::size_t threads() const { return helpers_.threads(); }
   /// The number of threads that sleep until a job is posted.
-  int asleep() const { return posted_.waiting(); }
+  int asleep() const { return helpers_.asleep(); }
 
  private:
-  /// The place where a thread posts a job. Slots are reused while pool threads look at them without a lock. A pool
-  /// thread reads the job only between `readers++` and `readers--`, and the slot gets another job only when `readers`
-  /// is 0.
+  /// The place where a thread posts a job.
   struct alignas(64) Slot {  // cache lines not shared with others
     std::atomic<bool> in_use = false;
-    std::atomic<int> readers = 0;
     Pieces pieces;
     const Job* job = nullptr;
     std::mutex failing;
     std::exception_ptr failure;  // guarded by failing
+    std::size_t queue = 0;
+    std::uint32_t begin = 0, ended = 0;  ///< counters of the posted help, which may begin at once
 
     void copy(Copier& copier) {
       try {
@@ -119,37 +114,26 @@ class ThreadPool : NotCopyable {
       }
     }
   };
+  /// The part of a helping thread in a job.
+  struct Help {
+    ThreadPool* pool;
+    Slot* slot;
+    void operator()(int /*part*/) const { pool->help(*slot); }
+  };
 
   std::unique_ptr<Copier> take_copier();
-  Slot& free_slot();
-  bool any_work() const {
-    return std::ranges::any_of(slots_, [](const Slot& slot) { return slot.pieces.any_left(); });
+  void give_back(std::unique_ptr<Copier> copier) {
+    const std::lock_guard lock(mutex_);
+    spare_.push_back(std::move(copier));
   }
-
-  void serve(const std::stop_token& stop);
-  /// Copies pieces of the jobs that are currently posted.
-  /// @return  false if there was nothing to do
-  bool help(std::unique_ptr<Copier>& copier);
-  /// @return  false if this thread cannot help. The posting thread and the other pool threads then copy all pieces
-  bool prepare(const Job& job, std::unique_ptr<Copier>& copier);
-  /// Sleeps until there is work, or until the pool ends.
-  void rest(const std::stop_token& stop);
+  Slot& free_slot();
+  void help(Slot& slot);
 
   std::array<Slot, max_jobs> slots_;
-  const std::chrono::microseconds spin_;
-  EventCount posted_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Copier>> spare_;  // guarded by mutex_
-  std::vector<std::jthread> threads_;           // last, so that the threads end before the other members are destroyed
+  HostCopies<Help> helpers_;                    // last, so that its threads end before the other members are destroyed
 };
-
-template <PieceCopier Copier>
-ThreadPool<Copier>::ThreadPool(std::size_t threads, std::chrono::microseconds spin) : spin_(spin) {
-  try {
-    while (threads_.size() < threads) threads_.emplace_back([this](const std::stop_token& stop) { serve(stop); });
-  } catch (const std::system_error&) {  // the posting threads then copy more pieces themselves
-  }
-}
 
 template <PieceCopier Copier>
 void ThreadPool<Copier>::run(const Job& job) {
@@ -157,17 +141,16 @@ void ThreadPool<Copier>::run(const Job& job) {
   copier->prepare(job);
   auto& slot = free_slot();
   slot.job = &job;
-  const int count = job.piece_count();
-  slot.pieces.open(count);  // from this point on, pool threads see the job
-  if (count > 1) posted_.notify_all();
-  slot.copy(*copier);                // returns when no pieces are left
-  while (slot.readers > 0) pause();  // waits at most as long as one piece takes
+  const int count = job.piece_count(), helping = std::min(static_cast<int>(threads()), count - 1);
+  slot.pieces.open(count);
+  const auto number = helpers_.new_job();
+  if (helping > 0)
+    helpers_.post(slot.queue, {{this, &slot}, {&slot.begin, slot.begin}, {&slot.ended, slot.ended}, number, helping});
+  slot.copy(*copier);  // returns when no pieces are left
+  if (helping > 0) helpers_.withdraw(slot.queue, number);
   const auto failure = std::exchange(slot.failure, nullptr);
   slot.in_use = false;
-  {
-    const std::lock_guard lock(mutex_);
-    spare_.push_back(std::move(copier));
-  }
+  give_back(std::move(copier));
   if (failure) std::rethrow_exception(failure);
 }
 
@@ -192,46 +175,16 @@ auto ThreadPool<Copier>::free_slot() -> Slot& {
 }
 
 template <PieceCopier Copier>
-void ThreadPool<Copier>::serve(const std::stop_token& stop) {
-  std::unique_ptr<Copier> copier;
-  while (!stop.stop_requested())
-    if (!help(copier)) rest(stop);
-}
-
-template <PieceCopier Copier>
-bool ThreadPool<Copier>::help(std::unique_ptr<Copier>& copier) {
-  bool helped = false;
-  for (auto& slot : slots_) {
-    slot.readers++;
-    if (slot.pieces.any_left() && prepare(*slot.job, copier)) {
-      slot.copy(*copier);
-      helped = true;
-    }
-    slot.readers--;
-  }
-  return helped;
-}
-
-template <PieceCopier Copier>
-bool ThreadPool<Copier>::prepare(const Job& job, std::unique_ptr<Copier>& copier) {
+void ThreadPool<Copier>::help(Slot& slot) {
+  if (!slot.pieces.any_left()) return;
   try {
-    job.select_device();
-    if (copier == nullptr) copier = take_copier();
-    copier->prepare(job);
-    return true;
-  } catch (...) {
-    return false;
+    slot.job->select_device();
+    auto copier = take_copier();
+    copier->prepare(*slot.job);
+    slot.copy(*copier);
+    give_back(std::move(copier));
+  } catch (...) {  // this thread does not help: the others copy all pieces
   }
-}
-
-template <PieceCopier Copier>
-void ThreadPool<Copier>::rest(const std::stop_token& stop) {
-  const auto begin = std::chrono::steady_clock::now();
-  for (int round = 1; !any_work(); round++) {
-    if (round % 64 == 0 && std::chrono::steady_clock::now() - begin > spin_) break;
-    pause();
-  }
-  posted_.wait(stop, [&] { return any_work(); });
 }
 
 }  // namespace tessera::detail::staging

@@ -26,7 +26,7 @@ TEST(EventCount, NotifiesThreadsThatFallAsleep) {
       if (notifier.joinable()) return held;
       notifier = std::jthread([&] {
         holds = true;
-        event.notify_all();
+        event.notify_one();
         notified = true;
       });
       while (!holds) std::this_thread::yield();
