@@ -11,7 +11,7 @@
 ///   USE_PIVOTS(...)               ipiv
 ///   USE_TAU(...)                  tau
 ///   USE_WORK(...)                 work and lwork, which the high-level functions of LAPACKE do not have
-/// Each must end with a comma, or expand to nothing.
+/// Each must end with a comma or another operator, or expand to nothing.
 
 // clang-format off
 

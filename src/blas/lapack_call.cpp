@@ -11,6 +11,8 @@ namespace tessera::blas {
 
 namespace {
 
+using arguments::Argument, arguments::Problem;
+
 double to_double(Index x) { return static_cast<double>(x); }
 
 /// The names of the arguments of each list, without a layout and info.
@@ -36,46 +38,77 @@ std::span<const char* const> arguments(LapackArguments list) {
   return {};
 }
 
-bool is_legal_uplo(const LapackCall& c) { return c.uplo == Uplo::Lower || c.uplo == Uplo::Upper; }
-bool is_legal_side(const LapackCall& c) { return c.side == Side::Left || c.side == Side::Right; }
-bool multiplies_by_q(const LapackCall& c) { return c.properties().arguments == LapackArguments::unitary_product; }
-bool generates_q(const LapackCall& c) { return c.properties().arguments == LapackArguments::unitary_factor; }
-/// For a unitary factor, only one kind of transpose is legal: Trans for real matrices, ConjTrans for complex ones.
-bool is_legal_op(const LapackCall& c) {
-  const bool unitary = multiplies_by_q(c) || c.routine == LapackRoutine::gels;
-  const bool trans = c.op == Op::Trans && !(unitary && c.is_complex()),
-             conj_trans = c.op == Op::ConjTrans && !(unitary && !c.is_complex());
-  return c.op == Op::NoTrans || trans || conj_trans;
-}
-bool is_legal_diag(const LapackCall& c) { return c.diag == Diag::NonUnit || c.diag == Diag::Unit; }
-bool is_legal_n(const LapackCall& c) { return c.n >= 0 && (!generates_q(c) || c.n <= c.m); }
-bool is_legal_k(const LapackCall& c) {
-  return c.k >= 0 && (!generates_q(c) || c.k <= c.n) && (!multiplies_by_q(c) || c.k <= c.rows());
-}
-Index least_lda(const LapackCall& c) { return std::max<Index>(1, c.by_rows() ? c.columns() : c.rows()); }
-Index least_ldb(const LapackCall& c) { return std::max<Index>(1, c.by_rows() ? c.right_columns() : c.right_rows()); }
-bool is_legal_lwork(const LapackCall& c) {
-  if (!c.properties().has_work()) return true;
-  const Index order = std::min(c.m, c.n);
-  const Index least = c.routine == LapackRoutine::gels              ? order + std::max(order, c.nrhs)
-                      : multiplies_by_q(c) && c.side == Side::Right ? c.m
-                                                                    : c.n;
-  return c.lwork >= std::max<Index>(1, least);
+/// The legal values of op. For a unitary factor, only one kind of transpose is legal: Trans for real matrices,
+/// ConjTrans for complex ones.
+arguments::Ops legal_ops(const LapackCall& c, Rules rules) {
+  using arguments::Ops;
+  const bool unitary = c.properties().arguments == LapackArguments::unitary_product || c.routine == LapackRoutine::gels;
+  if (!unitary) return Ops::All;
+  return c.is_complex() ? Ops::Hermitian : rules == Rules::Blas ? Ops::Symmetric : Ops::All;
 }
 
-bool is_legal_argument(const LapackCall& c, std::string_view name) {
-  if (name == "uplo") return is_legal_uplo(c);
-  if (name == "side") return is_legal_side(c);
-  if (name == "op") return is_legal_op(c);
-  if (name == "diag") return is_legal_diag(c);
-  if (name == "m") return c.m >= 0;
-  if (name == "n") return is_legal_n(c);
-  if (name == "k") return is_legal_k(c);
-  if (name == "nrhs") return c.nrhs >= 0;
-  if (name == "lda") return c.lda >= least_lda(c);
-  if (name == "ldb") return c.ldb >= least_ldb(c);
-  if (name == "lwork") return is_legal_lwork(c) || c.lwork == -1;
-  return true;
+/// The largest legal value of a size.
+Index most(const LapackCall& c, Index LapackCall::*size) {
+  const auto list = c.properties().arguments;
+  if (list == LapackArguments::unitary_factor && size == &LapackCall::n) return c.m;
+  if (list == LapackArguments::unitary_factor && size == &LapackCall::k) return c.n;
+  if (list == LapackArguments::unitary_product && size == &LapackCall::k) return c.rows();
+  return std::numeric_limits<Index>::max();
+}
+
+Index least_work(const LapackCall& c) {
+  const bool from_right = c.properties().arguments == LapackArguments::unitary_product && c.side == Side::Right;
+  const Index order = std::min(c.m, c.n), least = from_right ? c.m : c.n;
+  return std::max<Index>(1, c.routine == LapackRoutine::gels ? order + std::max(order, c.nrhs) : least);
+}
+
+/// Checks the arguments of a call, one after the other. Each function returns whether its argument is illegal.
+class Check {
+ public:
+  Check(const LapackCall& call, Rules rules) : c_(call), rules_(rules) {}
+
+  bool option(Uplo uplo) { return found(arguments::illegal_uplo(++position_, uplo)); }
+  bool option(Side side) { return found(arguments::illegal_side(++position_, side)); }
+  bool option(Diag diag) { return found(arguments::illegal_diag(++position_, diag)); }
+  bool option(Op op) { return found(arguments::illegal_op(++position_, "op", op, legal_ops(c_, rules_))); }
+  bool size(const char* name, Index LapackCall::*size) {
+    const Index value = c_.*size, largest = most(c_, size);
+    if (found(arguments::illegal_size(++position_, name, value))) return true;
+    return value > largest && found({position_, name, Problem::TooLarge, value, largest});
+  }
+  bool leading_dimension(const StoredOperand& x) {
+    position_ += 2;
+    const auto illegal = arguments::illegal_leading_dimension(
+        {x.name, x.ld_name, position_ - 1, position_, x.m, x.n, x.ld, nullptr, false, c_.element_size()});
+    return (rules_ != Rules::Blas || illegal.problem != Problem::TooLarge) && found(illegal);
+  }
+  bool pivots() { return c_.pivoted && tau(); }
+  bool tau() { return position_++, false; }
+  bool work() {
+    position_ += 2;
+    const Index least = least_work(c_);
+    return c_.lwork < least && c_.lwork != -1 && found({position_, "lwork", Problem::TooSmall, c_.lwork, least});
+  }
+
+  const Argument& illegal() const { return illegal_; }
+
+ private:
+  bool found(const Argument& argument) {
+    if (argument.position != 0) illegal_ = argument;
+    return argument.position != 0;
+  }
+
+  const LapackCall& c_;
+  Rules rules_;
+  int position_ = 0;
+  Argument illegal_;
+};
+
+/// Whether the routine accesses A, its pivots and its scalar factors. Some routines need them only for B.
+bool uses_a(const LapackCall& c) {
+  const bool only_for_b = c.properties().matrix == Use::Read || c.routine == LapackRoutine::gels;
+  const bool finds_zeros = c.routine == LapackRoutine::trtrs && c.diag == Diag::NonUnit;
+  return !only_for_b || finds_zeros || (c.right_rows() > 0 && c.right_columns() > 0);
 }
 
 }  // namespace
@@ -105,33 +138,48 @@ double StoredOperand::elements() const {
 
 std::array<StoredOperand, 2> operands(const LapackCall& c) {
   const auto& known = c.properties();
-  StoredOperand A{c.A, c.rows(), c.columns(), c.lda, {}, known.matrix}, B;
+  StoredOperand A{c.A, c.rows(), c.columns(), c.lda, {}, known.matrix, "A", "lda"}, B;
   if (known.has_triangle()) A.triangle = c.by_rows() ? opposite(c.uplo) : c.uplo;
-  if (known.has_right_sides()) B = {c.B, c.right_rows(), c.right_columns(), c.ldb, {}, Use::Overwritten};
+  if (known.has_right_sides()) B = {c.B, c.right_rows(), c.right_columns(), c.ldb, {}, Use::Overwritten, "B", "ldb"};
+  if (known.arguments == LapackArguments::unitary_product) B.name = "C", B.ld_name = "ldc";
   if (c.by_rows()) std::swap(A.m, A.n), std::swap(B.m, B.n);
   return {A, B};
 }
 
-bool is_legal(const LapackCall& c) {
-  return is_legal_uplo(c) && is_legal_side(c) && is_legal_op(c) && is_legal_diag(c) && c.m >= 0 && is_legal_n(c) &&
-         is_legal_k(c) && c.nrhs >= 0 && c.lda >= least_lda(c) &&
-         (!c.properties().has_right_sides() || c.ldb >= least_ldb(c)) && is_legal_lwork(c);
+std::array<arguments::StoredMatrix, 2> matrices(const LapackCall& c) {
+  const auto [A, B] = operands(c);
+  const auto stored = [&](const char* argument, const StoredOperand& x, bool used) -> arguments::StoredMatrix {
+    const int at = position_of(c, argument);
+    return {x.name, x.ld_name, at, at + 1, x.m, x.n, x.ld, x.data, used, c.element_size()};
+  };
+  return {stored("A", A, uses_a(c)), stored("B", B, B.use != Use::None)};
 }
 
-int first_illegal(const LapackCall& c) {
-  int position = 0;
-  for (const char* name : arguments(c.properties().arguments)) {
-    position++;
-    if (!is_legal_argument(c, name)) return position;
+Argument first_illegal(const LapackCall& c, Rules rules) {
+  const auto [A, B] = operands(c);
+  Check check(c, rules);
+#define CHECK_OPTION(Type, name, ...) check.option(c.name) ||
+#define CHECK_SIZE(name, ...) check.size(#name, &LapackCall::name) ||
+#define CHECK_MATRIX(name, ...) check.leading_dimension(name) ||
+#define CHECK_PIVOTS(...) check.pivots() ||
+#define CHECK_TAU(...) check.tau() ||
+#define CHECK_WORK(...) check.work() ||
+  switch (c.properties().arguments) {
+#define LIST(name) \
+  case LapackArguments::name: return LAPACK_##name(CHECK, ) false ? check.illegal() : Argument{};
+    LAPACK_LISTS(LIST)
+#undef LIST
   }
-  return 0;
+  return {};
 }
+
+bool is_legal(const LapackCall& c) { return c.lwork != -1 && first_illegal(c).position == 0; }
 
 int position_of(const LapackCall& c, const char* argument) {
   int position = 0;
-  for (const char* name : arguments(c.properties().arguments)) {
-    position++;
-    if (std::string_view(name) == argument) return position;
+  for (const std::string_view name : arguments(c.properties().arguments)) {
+    if (c.pivoted || name != "ipiv") position++;
+    if (name == argument) return position;
   }
   return 0;
 }

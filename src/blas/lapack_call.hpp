@@ -74,6 +74,7 @@ struct LapackCall {
   char type;          ///< s, d, c, z
   bool wide = false;  ///< whether pivots and other integers of the program have 64 bits
   Layout layout = Layout::ColMajor;
+  bool pivoted = true;  ///< false: a routine that has no `ipiv`, but else the argument list of `routine`
   Uplo uplo = Uplo::Lower;
   Side side = Side::Left;
   Op op = Op::NoTrans;
@@ -108,6 +109,7 @@ struct StoredOperand {
   Index m = 0, n = 0, ld = 1;
   std::optional<Uplo> triangle = {};  ///< empty: the whole matrix
   Use use = Use::None;                ///< None if the routine does not have this operand
+  const char *name = "", *ld_name = "";
 
   /// The number of elements that the routine uses.
   double elements() const;
@@ -115,12 +117,18 @@ struct StoredOperand {
 /// How a routine uses A and B.
 std::array<StoredOperand, 2> operands(const LapackCall& call);
 
+/// A and B as stored, and whether the routine accesses them. Position 0 means that the routine does not have B.
+std::array<arguments::StoredMatrix, 2> matrices(const LapackCall& call);
+
+/// The first illegal argument, ignoring pointers. The position counts as for `info`, without a layout.
+/// @param rules  Blas: the rules of LAPACK; otherwise those of Tessera, which has a limit for leading dimensions, and
+///               accepts ConjTrans for a real unitary factor
+/// @pre  the layout is legal
+arguments::Argument first_illegal(const LapackCall& call, Rules rules = Rules::Blas);
+
 /// Whether LAPACK accepts the call, and the call is not a query of the workspace size.
 /// @pre  the layout is legal
 bool is_legal(const LapackCall& call);
-
-/// The position of the first illegal argument as counted by `info`, without a layout; 0: all are legal.
-int first_illegal(const LapackCall& call);
 
 /// The position of the argument A, B or ipiv, without a layout.
 int position_of(const LapackCall& call, const char* argument);

@@ -27,7 +27,7 @@ enum class Outcome {
 };
 
 struct Engine {
-  static constexpr int current_version = 8;
+  static constexpr int current_version = 9;
   int version;
   /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call this only once.
   /// @param devices    what the drop-in has read from the environment, which the program may have changed since

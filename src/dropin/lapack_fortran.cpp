@@ -23,7 +23,7 @@ template <typename Int>
 void refuse(const LapackCall& call, const char* routine, Int* info) {
   auto& guest = Guest::of_process();
   if (!guest.lapack().has(call)) guest.abort_without_host("LAPACK");
-  int position = first_illegal(call);
+  int position = first_illegal(call).position;
   if (position == 0)  // legal, but too large for the host's 32-bit integers
     position = position_of(call, call.ldb > arguments::largest_int ? "ldb" : "lda");
   *info = -static_cast<Int>(position);
@@ -47,7 +47,7 @@ void make(const LapackCall& call, const char* routine, Int* info) {
     }
   } else if (Guest::of_process().lapack().pass_on(call, info)) {
     return;
-  } else if (first_illegal(call) == 0 && fits(call)) {  // 64-bit integers, but the host has no such functions
+  } else if (first_illegal(call).position == 0 && fits(call)) {  // 64-bit integers, but the host has no such functions
     Index result = 0;
     if (Guest::of_process().lapack()(call, result)) {
       *info = static_cast<Int>(result);

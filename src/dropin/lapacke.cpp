@@ -104,7 +104,7 @@ Index without_lapacke(const LapackCall& call, int layout, Level level, const cha
     return -static_cast<Index>(position);
   };
   if (!is_legal_layout(layout)) return say_illegal(1);
-  if (const int position = first_illegal(call); position > 0) {
+  if (const int position = first_illegal(call).position; position > 0) {
     if (call.by_rows()) return say_illegal(position + 1);
     auto columns = call;
     alignas(16) std::byte work[16];  // LAPACK stores the best workspace size before it checks its arguments

@@ -84,19 +84,6 @@ Uplo stored_uplo(const FactoredProblem<T>& p, Uplo uplo) {
   return opposite_if(p.by_rows(), uplo);
 }
 
-/// Checks the arguments of a routine with right-hand sides B.
-/// @param reads_a  whether the routine accesses A
-template <Scalar T>
-void require_legal(const char* routine, const Layout* given, Uplo uplo, const FactoredProblem<T>& p, bool reads_a) {
-  LapackArguments check(routine, given);
-  check.option(uplo);
-  check.size("n", p.n);
-  check.size("nrhs", p.nrhs);
-  const auto a = check.matrix("A", "lda", p.n, p.n, p.lda, p.A, reads_a);
-  const auto b = check.matrix("B", "ldb", p.n, p.nrhs, p.ldb, p.B, true);
-  check.require_disjoint(a, b);
-}
-
 /// Factorizes A, and solves if there are right-hand sides and A has a factor.
 template <Scalar T>
 Index compute_cholesky(const char* routine, Uplo uplo, const FactoredProblem<T>& p) {
@@ -126,17 +113,14 @@ Index compute_cholesky(const char* routine, Uplo uplo, const FactoredProblem<T>&
 
 template <Scalar T>
 Index potrf_on_pointers(const Layout* given, Uplo uplo, Index n, T* A, Index lda) {
-  LapackArguments check("potrf", given);
-  check.option(uplo);
-  check.size("n", n);
-  check.matrix("A", "lda", n, n, lda, A, true);
+  require_legal("potrf", LAPACK_CALL(potrf, factor), given);
   return compute_cholesky<T>("potrf", uplo, {layout_of(given), n, n, A, lda});
 }
 
 template <Scalar T>
 void potrs_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
   const FactoredProblem<T> p{layout_of(given), n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
-  require_legal("potrs", given, uplo, p, nrhs > 0);
+  require_legal("potrs", LAPACK_CALL(potrs, definite_system), given);
   if (n > 0 && nrhs > 0)
     solve_with_factors(session_to_wait("potrs"), p, solves_with_cholesky(uplo), stored_uplo(p, uplo));
 }
@@ -144,7 +128,7 @@ void potrs_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, cons
 template <Scalar T>
 Index posv_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const FactoredProblem<T> p{layout_of(given), n, n, A, lda, nrhs, B, ldb};
-  require_legal("posv", given, uplo, p, true);
+  require_legal("posv", LAPACK_CALL(posv, definite_system), given);
   return compute_cholesky("posv", uplo, p);
 }
 

@@ -200,22 +200,14 @@ Index solve_scaled(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, I
 
 template <Scalar T>
 Index gels_on_pointers(const Layout* given, Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  LapackArguments check("gels", given);
-  check.unitary_op<T>(op);
-  check.size("m", m);
-  check.size("n", n);
-  check.size("nrhs", nrhs);
+  const auto [a, b] = require_legal("gels", LAPACK_CALL(gels, least_squares), given);
   const Index rows = std::max(m, n);
-  const bool used = nrhs > 0 && m > 0 && n > 0;
-  const auto a = check.matrix("A", "lda", m, n, lda, A, used);
-  check.require_disjoint(a, check.matrix("B", "ldb", rows, nrhs, ldb, B, true));
   const auto layout = layout_of(given);
-  const bool by_rows = layout == Layout::RowMajor;
-  OnHost<T> stored_b(B, by_rows ? nrhs : rows, by_rows ? rows : nrhs, ldb, HostUse::Both);  // the host scales B there
+  OnHost<T> stored_b(B, b.m, b.n, ldb, HostUse::Both);  // the host scales B there
   ColumnMajorCopy<T> right(layout, stored_b.data(), rows, nrhs, stored_b.ld());
   Index info = 0;
-  if (used) {
-    OnHost<T> stored_a(A, by_rows ? n : m, by_rows ? m : n, lda, HostUse::Both);
+  if (a.used && m > 0 && n > 0) {
+    OnHost<T> stored_a(A, a.m, a.n, lda, HostUse::Both);
     ColumnMajorCopy<T> columns(layout, stored_a.data(), m, n, stored_a.ld());
     info = solve_scaled(op, m, n, nrhs, columns.data(), columns.ld(), right.data(), right.ld());
     columns.copy_back();
@@ -232,8 +224,7 @@ Index gels_on_pointers(const Layout* given, Op op, Index m, Index n, Index nrhs,
 
 template <Scalar T>
 Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B) {
-  detail::LapackArguments check("gels", nullptr);
-  check.unitary_op<T>(op);
+  detail::require_legal_options({.routine = blas::LapackRoutine::gels, .type = type_letter<T>, .op = op});
   const arguments::MatrixArgument at_a{"gels", 2, "A"}, at_b{"gels", 3, "B"};
   detail::require_tall_panels(at_a, A);
   arguments::require_in_place(at_a, A);

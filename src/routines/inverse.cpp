@@ -100,21 +100,14 @@ Index compute_inverse(const TriangleTask& task, Layout layout, Uplo uplo, Diag d
 
 template <Scalar T>
 Index trtri_on_pointers(const Layout* given, Uplo uplo, Diag diag, Index n, T* A, Index lda) {
-  LapackArguments check("trtri", given);
-  check.option(uplo);
-  check.option(diag);
-  check.size("n", n);
-  check.matrix("A", "lda", n, n, lda, A, true);
+  require_legal("trtri", LAPACK_CALL(trtri, triangle), given);
   return compute_inverse(trtri_task, layout_of(given), uplo, diag, n, A, lda);
 }
 
 /// lauum and potri
 template <Scalar T>
 Index factor_on_pointers(const Layout* given, const TriangleTask& task, Uplo uplo, Index n, T* A, Index lda) {
-  LapackArguments check(task.routine, given);
-  check.option(uplo);
-  check.size("n", n);
-  check.matrix("A", "lda", n, n, lda, A, true);
+  require_legal(task.routine, LAPACK_CALL(potri, factor), given);
   return compute_inverse(task, layout_of(given), uplo, Diag::NonUnit, n, A, lda);
 }
 

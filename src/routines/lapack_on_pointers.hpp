@@ -2,11 +2,12 @@
 #pragma once
 
 #include <algorithm>
-#include <optional>
+#include <array>
 #include <string>
 
 #include <tessera/error.hpp>
 
+#include "blas/lapack_call.hpp"
 #include "machine/machine.hpp"
 #include "operands.hpp"
 #include "plan/plans.hpp"
@@ -19,82 +20,78 @@ namespace tessera::detail {
 
 constexpr Layout layout_of(const Layout* given) { return given != nullptr ? *given : Layout::ColMajor; }
 
-/// Checks the arguments of a LAPACK routine on pointers. Call its functions in the order of the arguments.
-class LapackArguments {
- public:
-  /// @param layout  argument 1 if the caller passed a layout; otherwise null
-  LapackArguments(const char* routine, const Layout* layout) : routine_(routine) {
-    if (layout == nullptr) return;
-    arguments::require_legal(routine, arguments::illegal_layout(*layout));
-    by_rows_ = *layout == Layout::RowMajor, position_ = 1;
+/// The call of a routine on pointers with the argument list `list` of lapack_arguments.hpp, made of the variables T,
+/// `given` (the layout, null if the caller passed none) and those that the list names.
+#define LAPACK_CALL(name, list)                                                                                       \
+  blas::LapackCall {                                                                                                  \
+    .routine = blas::LapackRoutine::name, .type = type_letter<T>, .layout = layout_of(given), LAPACK_##list(MEMBER, ) \
   }
+#define MEMBER_OPTION(Type, name, ...) .name = name,
+#define MEMBER_SIZE(name, ...) .name = name,
+#define MEMBER_MATRIX(name, ld, ...) .name = writable(name), .ld = ld,
+#define MEMBER_PIVOTS(...) .ipiv = writable(ipiv),
+#define MEMBER_TAU(...) .tau = writable(tau),
+#define MEMBER_WORK(...) .lwork = blas::LapackCall::enough_work,
+inline void* writable(const void* data) { return const_cast<void*>(data); }  // a call has one type for all pointers
 
-  void option(Uplo uplo) { arguments::require_legal(routine_, arguments::illegal_uplo(++position_, uplo)); }
-  void option(Diag diag) { arguments::require_legal(routine_, arguments::illegal_diag(++position_, diag)); }
-  void option(Op op) { arguments::require_legal(routine_, arguments::illegal_op(++position_, "op", op)); }
-  void option(Side side) { arguments::require_legal(routine_, arguments::illegal_side(++position_, side)); }
-  /// The op of a unitary matrix of type T. A plain transpose is allowed only for real types, where it is the adjoint.
-  template <Scalar T>
-  void unitary_op(Op op) {
-    const auto allowed = is_complex<T> ? arguments::Ops::Hermitian : arguments::Ops::All;
-    arguments::require_legal(routine_, arguments::illegal_op(++position_, "op", op, allowed));
-  }
-  /// @param most  the largest legal value, if there is one
-  void size(const char* name, Index value, std::optional<Index> most = {}) {
-    arguments::require_legal(routine_, arguments::illegal_size(++position_, name, value));
-    if (most && value > *most)
-      arguments::require_legal(routine_, {position_, name, arguments::Problem::TooLarge, value, *most});
-  }
-  /// Checks the leading dimension and, if the routine uses the matrix, its memory.
-  template <Scalar T>
-  arguments::StoredMatrix matrix(const char* name, const char* ld_name, Index m, Index n, Index ld, const T* data,
-                                 bool used) {
-    const int at = position_ + 1;
-    position_ += 2;
-    const arguments::StoredMatrix x{name, ld_name, at,   at + 1,   by_rows_ ? n : m, by_rows_ ? m : n,
-                                    ld,   data,    used, sizeof(T)};
-    arguments::require_legal(routine_, illegal_leading_dimension(x));
-    arguments::require_legal(routine_, illegal_memory(x));
-    require_reachable(routine_, {&x, 1});
-    if (used) kept::written(memory_of(x));  // solvers do not use kept tiles, and write from several places
-    return x;
-  }
-  void pivots(const void* ipiv, Index count) {
-    position_++;
-    if (ipiv == nullptr && count > 0) throw ArgumentError(routine_, position_, "ipiv", "is null, but there are pivots");
-    if (count > 0) require_on_host(position_, "ipiv", ipiv);
-  }
-  void reflectors(const void* tau, Index count) {
-    position_++;
-    if (tau == nullptr && count > 0) throw ArgumentError(routine_, position_, "tau", "is null, but has elements");
-    if (count > 0) require_on_host(position_, "tau", tau);
-  }
-  /// Checks the optional output after all other arguments.
-  void growth(const double* value) { require_on_host(++position_, "growth", value); }
-  /// @param data  null if the routine does not access it
-  void require_on_host(int position, const char* name, const void* data) const {
-    arguments::require_legal(routine_, arguments::illegal_for_host(position, name, data));
-  }
-  void require_disjoint(const arguments::StoredMatrix& a, const arguments::StoredMatrix& b) const {
-    if (a.m > 0 && a.n > 0 && b.m > 0 && b.n > 0 && overlap(memory_of(a), memory_of(b)))
-      throw ShapeError(routine_, b.position, b.name, std::string("shares memory with ") + a.name);
-  }
-  /// @throws ArgumentError if a pivot is not a valid row
-  template <typename Int>
-  void require_rows(const Int* ipiv, Index n, int position) const {
-    for (Index i = 0; i < n; i++)
-      if (ipiv[i] <= i || ipiv[i] > n)
-        throw ArgumentError(routine_, position, "ipiv",
-                            "has " + std::to_string(ipiv[i]) + " at " + std::to_string(i + 1) + ", must be from " +
-                                std::to_string(i + 1) + " to " + std::to_string(n));
-  }
-  int position() const { return position_; }
+/// Checks the memory of a matrix.
+inline void require_memory(const char* routine, const arguments::StoredMatrix& x) {
+  arguments::require_legal(routine, illegal_memory(x));
+  require_reachable(routine, {&x, 1});
+  if (x.used) kept::written(memory_of(x));  // solvers do not use kept tiles, and write from several places
+}
 
- private:
-  const char* routine_;
-  bool by_rows_ = false;
-  int position_ = 0;
-};
+/// Checks the memory of an argument that is no matrix.
+inline void require_elements(const char* routine, int position, const char* name, const void* data) {
+  if (data == nullptr) throw ArgumentError(routine, position, name, "is null, but has elements");
+  arguments::require_legal(routine, arguments::illegal_for_host(position, name, data));
+}
+
+/// Checks the layout, if the caller passed one.
+/// @return  the number of arguments before those of LAPACK
+inline int require_legal(const char* routine, const Layout* given) {
+  if (given == nullptr) return 0;
+  arguments::require_legal(routine, arguments::illegal_layout(*given));
+  return 1;
+}
+
+/// Checks the arguments of a routine on pointers.
+/// @return  A and B as stored
+inline std::array<arguments::StoredMatrix, 2> require_legal(const char* routine, const blas::LapackCall& call,
+                                                            const Layout* given) {
+  const int before = require_legal(routine, given);
+  auto illegal = first_illegal(call, blas::Rules::Ours);
+  if (illegal.position != 0) illegal.position += before;
+  arguments::require_legal(routine, illegal);
+  auto all = matrices(call);
+  for (auto& x : all) x.position += before, x.ld_position += before, require_memory(routine, x);
+  const auto &A = all[0], &B = all[1];
+  const auto vector = [&](const char* name, const void* data, Index count) {
+    const int position = position_of(call, name);
+    if (position > 0 && count > 0 && A.used) require_elements(routine, before + position, name, data);
+  };
+  if (call.pivoted) vector("ipiv", call.ipiv, call.pivot_count());
+  vector("tau", call.tau, call.properties().reads_factors() ? call.k : call.pivot_count());
+  if (A.m > 0 && A.n > 0 && B.m > 0 && B.n > 0 && overlap(memory_of(A), memory_of(B)))
+    throw ShapeError(routine, B.position, B.name, std::string("shares memory with ") + A.name);
+  return all;
+}
+
+/// Checks the options of a routine on matrices, which precede all other arguments there.
+inline void require_legal_options(blas::LapackCall options) {
+  options.lwork = blas::LapackCall::enough_work;
+  arguments::require_legal(options.name(), first_illegal(options, blas::Rules::Ours));
+}
+
+/// @throws ArgumentError if a pivot is not a valid row
+template <typename Int>
+void require_rows(const char* routine, int position, const Int* ipiv, Index n) {
+  for (Index i = 0; i < n; i++)
+    if (ipiv[i] <= i || ipiv[i] > n)
+      throw ArgumentError(routine, position, "ipiv",
+                          "has " + std::to_string(ipiv[i]) + " at " + std::to_string(i + 1) + ", must be from " +
+                              std::to_string(i + 1) + " to " + std::to_string(n));
+}
 
 /// The width of the tiles of right-hand sides, narrow enough to give every worker some tiles.
 /// @param widest  the width of the factor's tiles. On GPUs, no tile is wider, because there may be no room for it

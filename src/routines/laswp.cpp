@@ -27,10 +27,9 @@ namespace {
 /// The last row that is exchanged, counted from 1; 0 if there is none.
 /// @throws ArgumentError if a pivot is not a valid row, or the host cannot read the pivots
 template <typename Int>
-Index last_row(const LapackArguments& check, const RowPairs<Int>& pairs, int at_pivots) {
+Index last_row(const RowPairs<Int>& pairs, int at_pivots) {
   if (pairs.empty()) return 0;
-  if (pairs.ipiv == nullptr) throw ArgumentError("laswp", at_pivots, "ipiv", "is null, but rows are exchanged");
-  check.require_on_host(at_pivots, "ipiv", pairs.ipiv);
+  require_elements("laswp", at_pivots, "ipiv", pairs.ipiv);
   Index last = pairs.k2;
   for (Index i = pairs.k1; i <= pairs.k2; i++) {
     const Index other = pairs.of(i);
@@ -44,13 +43,15 @@ Index last_row(const LapackArguments& check, const RowPairs<Int>& pairs, int at_
 
 template <Scalar T, typename Int>
 void laswp_on_pointers(const Layout* given, Index n, T* A, Index lda, const RowPairs<Int>& pairs) {
-  LapackArguments check("laswp", given);
-  check.size("n", n);
+  const int before = require_legal("laswp", given), at_a = before + 2, at_k1 = at_a + 2, at_pivots = at_k1 + 2;
+  arguments::require_legal("laswp", arguments::illegal_size(before + 1, "n", n));
   // laswp has no argument for the number of rows of A. It follows from the arguments after A.
-  const int at_k1 = check.position() + 3, at_pivots = at_k1 + 2;
   if (pairs.k1 < 1) arguments::require_legal("laswp", {at_k1, "k1", arguments::Problem::TooSmall, pairs.k1, 1});
-  const Index last = last_row(check, pairs, at_pivots);
-  const auto a = check.matrix("A", "lda", last, n, lda, A, true);
+  const Index last = last_row(pairs, at_pivots);
+  arguments::StoredMatrix a{"A", "lda", at_a, at_a + 1, last, n, lda, A, true, sizeof(T)};
+  if (layout_of(given) == Layout::RowMajor) std::swap(a.m, a.n);
+  arguments::require_legal("laswp", illegal_leading_dimension(a));
+  require_memory("laswp", a);
   OnHost<T> rows(A, a.m, a.n, lda, HostUse::Both);
   exchange_rows(layout_of(given), n, rows.data(), rows.ld(), pairs);
   rows.finish();

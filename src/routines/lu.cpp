@@ -156,11 +156,7 @@ Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vecto
 
 template <Scalar T, typename Int>
 Index getrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, Int* ipiv) {
-  LapackArguments check("getrf", given);
-  check.size("m", m);
-  check.size("n", n);
-  check.matrix("A", "lda", m, n, lda, A, true);
-  check.pivots(ipiv, std::min(m, n));
+  require_legal("getrf", LAPACK_CALL(getrf, rectangle), given);
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
   std::vector<Index> pivots;
   const Index info = compute<T>("getrf", m, n, columns.data(), columns.ld(), pivots, 0, nullptr, 1);
@@ -172,18 +168,9 @@ Index getrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, 
 template <Scalar T, typename Int>
 void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T* A, Index lda, const Int* ipiv, T* B,
                        Index ldb) {
-  LapackArguments check("getrs", given);
-  check.option(op);
-  check.size("n", n);
-  check.size("nrhs", nrhs);
-  const bool used = nrhs > 0;
-  const auto a = check.matrix("A", "lda", n, n, lda, A, used);
-  check.pivots(ipiv, used ? n : 0);
-  const int at_pivots = check.position();
-  const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
+  const auto [a, b] = require_legal("getrs", LAPACK_CALL(getrs, factored_system), given);
   if (n == 0 || nrhs == 0) return;
-  check.require_disjoint(a, b);
-  check.require_rows(ipiv, n, at_pivots);
+  require_rows("getrs", a.ld_position + 1, ipiv, n);
   const auto layout = layout_of(given);
   const auto session = session_to_wait("getrs");
   if (nrhs <= few_right_sides) {
@@ -212,13 +199,7 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
 
 template <Scalar T, typename Int>
 Index gesv_on_pointers(const Layout* given, Index n, Index nrhs, T* A, Index lda, Int* ipiv, T* B, Index ldb) {
-  LapackArguments check("gesv", given);
-  check.size("n", n);
-  check.size("nrhs", nrhs);
-  const auto a = check.matrix("A", "lda", n, n, lda, A, true);
-  check.pivots(ipiv, n);
-  const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
-  check.require_disjoint(a, b);
+  require_legal("gesv", LAPACK_CALL(gesv, system), given);
   const auto layout = layout_of(given);
   ColumnMajorCopy<T> columns(layout, A, n, n, lda), right(layout, B, n, nrhs, ldb);
   std::vector<Index> pivots;

@@ -47,11 +47,8 @@ void submit_lu_inverse(const algorithms::Plan& plan, const Matrix<T>& A, const P
 
 template <Scalar T, typename Int>
 Index getri_on_pointers(const Layout* given, Index n, T* A, Index lda, const Int* ipiv) {
-  LapackArguments check("getri", given);
-  check.size("n", n);
-  check.matrix("A", "lda", n, n, lda, A, true);
-  check.pivots(ipiv, n);
-  check.require_rows(ipiv, n, check.position());
+  const auto stored = require_legal("getri", LAPACK_CALL(getri, inverse), given);
+  require_rows("getri", stored[0].ld_position + 1, ipiv, n);
   if (n == 0) return 0;
   if (const Index zero = first_zero(n, A, lda); zero > 0) return zero;
   const auto session = session_to_wait("getri");

@@ -88,6 +88,17 @@ Info submit_getrf_nopiv(const Matrix<T>& A, Growth* growth) {
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
+constexpr const void* ipiv = nullptr;  ///< for LAPACK_CALL
+
+/// @param pivoted  the call of the routine with pivots
+void require_legal_unpivoted(const char* routine, blas::LapackCall pivoted, const Layout* given,
+                             const double* growth = nullptr) {
+  pivoted.pivoted = false;
+  const auto [A, B] = require_legal(routine, pivoted, given);
+  const int last = std::max(A.ld_position, B.ld_position);
+  arguments::require_legal(routine, arguments::illegal_for_host(last + 1, "growth", growth));
+}
+
 /// Factorizes A, and solves if there are right-hand sides and no pivot is zero.
 template <Scalar T>
 Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double* growth) {
@@ -115,23 +126,13 @@ Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double
 
 template <Scalar T>
 Index getrf_nopiv_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, double* growth) {
-  LapackArguments check("getrf_nopiv", given);
-  check.size("m", m);
-  check.size("n", n);
-  check.matrix("A", "lda", m, n, lda, A, true);
-  check.growth(growth);
+  require_legal_unpivoted("getrf_nopiv", LAPACK_CALL(getrf, rectangle), given, growth);
   return compute_unpivoted<T>("getrf_nopiv", {layout_of(given), m, n, A, lda}, growth);
 }
 
 template <Scalar T>
 void getrs_nopiv_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb) {
-  LapackArguments check("getrs_nopiv", given);
-  check.option(op);
-  check.size("n", n);
-  check.size("nrhs", nrhs);
-  const auto a = check.matrix("A", "lda", n, n, lda, A, nrhs > 0);
-  const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
-  check.require_disjoint(a, b);
+  require_legal_unpivoted("getrs_nopiv", LAPACK_CALL(getrs, factored_system), given);
   if (n == 0 || nrhs == 0) return;
   const FactoredProblem<T> p{layout_of(given), n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
   solve_with_factors(session_to_wait("getrs_nopiv"), p, solves_with_lu(op));
@@ -140,13 +141,7 @@ void getrs_nopiv_on_pointers(const Layout* given, Op op, Index n, Index nrhs, co
 template <Scalar T>
 Index gesv_nopiv_on_pointers(const Layout* given, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb,
                              double* growth) {
-  LapackArguments check("gesv_nopiv", given);
-  check.size("n", n);
-  check.size("nrhs", nrhs);
-  const auto a = check.matrix("A", "lda", n, n, lda, A, true);
-  const auto b = check.matrix("B", "ldb", n, nrhs, ldb, B, true);
-  check.growth(growth);
-  check.require_disjoint(a, b);
+  require_legal_unpivoted("gesv_nopiv", LAPACK_CALL(gesv, system), given, growth);
   return compute_unpivoted<T>("gesv_nopiv", {layout_of(given), n, n, A, lda, nrhs, B, ldb}, growth);
 }
 

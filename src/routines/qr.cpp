@@ -34,11 +34,7 @@ ReflectorTiles& require_reflectors_of(const char* routine, int position, const R
 
 template <Scalar T>
 void geqrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, T* tau) {
-  LapackArguments check("geqrf", given);
-  check.size("m", m);
-  check.size("n", n);
-  check.matrix("A", "lda", m, n, lda, A, true);
-  check.reflectors(tau, std::min(m, n));
+  require_legal("geqrf", LAPACK_CALL(geqrf, reflectors), given);
   if (m == 0 || n == 0) return;
   const auto session = session_to_wait("geqrf");
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
@@ -55,22 +51,14 @@ void geqrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, T
 
 template <Scalar T>
 void unmqr_on_pointers(const Layout* given, Side side, Op op, Index m, Index n, Index k, const T* A, Index lda,
-                       const T* tau, T* C, Index ldc) {
-  LapackArguments check("unmqr", given);
-  check.option(side);
-  check.unitary_op<T>(op);
-  check.size("m", m);
-  check.size("n", n);
+                       const T* tau, T* B, Index ldb) {
+  require_legal("unmqr", LAPACK_CALL(unmqr, unitary_product), given);
   const Index order = side == Side::Left ? m : n;
-  check.size("k", k, order);
-  const auto a = check.matrix("A", "lda", order, k, lda, A, m > 0 && n > 0);
-  check.reflectors(tau, m > 0 && n > 0 ? k : 0);
-  check.require_disjoint(a, check.matrix("C", "ldc", m, n, ldc, C, true));
   if (m == 0 || n == 0 || k == 0) return;
   const auto session = session_to_wait("unmqr");
   const auto layout = layout_of(given);
   ColumnMajorCopy<T> vectors(layout, const_cast<T*>(A), order, k, lda),
-      columns(layout, C, m, n, ldc);  // A is only read
+      columns(layout, B, m, n, ldb);  // A is only read
   const auto plan = plan::plan_geqrf(machine_for(*session, {vectors.data(), columns.data()}), type_letter<T>, order, k);
   {
     const auto v = factored_panels<T>(session, plan, vectors.data(), order, k, vectors.ld());
@@ -99,12 +87,7 @@ void set_columns_of_identity([[maybe_unused]] Index m, [[maybe_unused]] Index n,
 
 template <Scalar T>
 void ungqr_on_pointers(const Layout* given, Index m, Index n, Index k, T* A, Index lda, const T* tau) {
-  LapackArguments check("ungqr", given);
-  check.size("m", m);
-  check.size("n", n, m);
-  check.size("k", k, n);
-  check.matrix("A", "lda", m, n, lda, A, true);
-  check.reflectors(tau, k);
+  require_legal("ungqr", LAPACK_CALL(ungqr, unitary_factor), given);
   if (n == 0) return;
   const auto session = session_to_wait("ungqr");
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
@@ -151,9 +134,8 @@ Reflectors geqrf(const Matrix<T>& A) {
 
 template <Scalar T>
 void unmqr(Side side, Op op, const Matrix<T>& A, const Reflectors& reflectors, const Matrix<T>& C) {
-  detail::LapackArguments check("unmqr", nullptr);
-  check.option(side);
-  check.unitary_op<T>(op);
+  detail::require_legal_options(
+      {.routine = blas::LapackRoutine::unmqr, .type = type_letter<T>, .side = side, .op = op});
   detail::require_tall_panels({"unmqr", 3, "A"}, A);
   auto& tiles = detail::require_reflectors_of("unmqr", 4, reflectors, A);
   const arguments::MatrixArgument at_c{"unmqr", 5, "C"};

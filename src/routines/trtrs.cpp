@@ -20,14 +20,7 @@ namespace {
 template <Scalar T>
 Index trtrs_on_pointers(const Layout* given, Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda,
                         T* B, Index ldb) {
-  LapackArguments check("trtrs", given);
-  check.option(uplo);
-  check.option(op);
-  check.option(diag);
-  check.size("n", n);
-  check.size("nrhs", nrhs);
-  const auto a = check.matrix("A", "lda", n, n, lda, A, nrhs > 0 || diag == Diag::NonUnit);
-  check.require_disjoint(a, check.matrix("B", "ldb", n, nrhs, ldb, B, true));
+  require_legal("trtrs", LAPACK_CALL(trtrs, triangular_system), given);
   if (const Index zero = diag == Diag::NonUnit ? first_zero(n, A, lda) : 0; zero != 0) return zero;
   if (n == 0 || nrhs == 0) return 0;
   const auto session = session_to_wait("trtrs");
