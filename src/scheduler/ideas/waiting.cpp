@@ -42,13 +42,32 @@ double seconds_until_all_have_arrived(const State& state, const Worker& worker) 
   return state.cache.seconds(0, bytes, worker.node);
 }
 
-/// Whether the worker should wait before it pops a task whose tiles are still on their way. Once it has popped the
-/// task, it cannot start another one before those tiles arrive, although a peer may receive the tile that another of
-/// its tasks needs. The wait is limited, because a request may find no room until its task is popped.
-bool postpones(const State& state, Worker& worker, const Task& task, double now) {
-  if (!std::ranges::any_of(worker.station.slots(), &Slot::waits) || !arrives(state, worker, task)) return false;
+/// Whether the link has had no time yet to bring all tiles. Waits are limited, because a request may find no room until
+/// its task is popped.
+bool may_postpone(const State& state, Worker& worker, double now) {
   if (worker.postpones_until == 0) worker.postpones_until = now + seconds_until_all_have_arrived(state, worker);
   return now < worker.postpones_until;
+}
+
+/// Whether the worker should wait before it pops a task whose tiles are still on their way. Once it has popped the
+/// task, it cannot start another one before those tiles arrive, although a peer may receive the tile that another of
+/// its tasks needs.
+bool postpones(const State& state, Worker& worker, const Task& task, double now) {
+  return std::ranges::any_of(worker.station.slots(), &Slot::waits) && arrives(state, worker, task) &&
+         may_postpone(state, worker, now);
+}
+
+/// Whether the worker should wait if a peer receives a tile for each of its tasks: if a task of the peer awaits the
+/// tile, or may be about to. A program that suggests homes may have requested the tile before the peer knows of its
+/// task.
+bool leaves_to_peers(const State& state, Worker& worker, double now) {
+  const auto& slots = worker.station.slots();
+  const auto awaits = [&](const Slot& slot) { return has_awaited(state, worker, *slot.task); };
+  const auto has_home = [&](const Slot& slot) {
+    return slot.task->output != nullptr && state.backend.suggested_home(slot.task->output) != no_worker;
+  };
+  return std::ranges::any_of(slots, awaits) ||
+         (std::ranges::any_of(slots, has_home) && may_postpone(state, worker, now));
 }
 
 }  // namespace
@@ -84,8 +103,7 @@ std::optional<Slot> next_task(const State& state, Worker& worker, double now) {
     if (!worker.popped.empty()) return std::nullopt;  // tasks that end may release tiles or tasks
     chosen = std::ranges::find(slots, false, &Slot::waits);
     if (chosen == slots.end()) {
-      if (std::ranges::any_of(slots, [&](const Slot& s) { return has_awaited(state, worker, *s.task); }))
-        return std::nullopt;
+      if (leaves_to_peers(state, worker, now)) return std::nullopt;
       chosen = slots.begin();
     } else if (postpones(state, worker, *chosen->task, now)) {
       return std::nullopt;

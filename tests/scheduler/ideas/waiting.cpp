@@ -94,6 +94,17 @@ TEST_F(Waiting, DoesNotWaitForAPeerThatDoesNotNeedTheTile) {
   EXPECT_EQ(next(), task);
 }
 
+// The link needs 0.2 ms for the tile and the result.
+TEST_F(Waiting, WaitsForSomeTimeForATileThatTheProgramHasRequestedAtAPeer) {
+  backend.homes[tile(2)] = gpu_.id;
+  const auto task = reserve(gpu_, {reads(1), updates(2)});
+  all_wait();
+  backend.on_the_way = {{tile(1), 2}};
+  EXPECT_EQ(next(), nullptr);
+  EXPECT_EQ(next(0.19e-3), nullptr);
+  EXPECT_EQ(next(0.21e-3), task);
+}
+
 TEST_F(Waiting, APeerAwaitsTheTilesOfPrefetchedTasks) {
   reserve(peer_, {reads(1)});
   EXPECT_FALSE(awaited_by_a_peer(state, gpu_, tile(1)));
