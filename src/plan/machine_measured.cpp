@@ -136,7 +136,7 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
   const double links = std::accumulate(model.gpus.begin(), model.gpus.end(), 0.0,
                                        [](double sum, const Gpu& each) { return sum + each.in_rate; });
   const auto copying = detail::copying_threads(model.gpus.size(), 1e-9 * links);
-  model.staging = {1e9 * copying.rate, 1e9 * copying.rate_of_one, true, !machine.posts_copies};
+  model.staging = {1e9 * copying.rate, 1e9 * copying.rate_of_one, true, !machine.posts_copies, copying.count};
   if (const auto together = detail::rates_together(); machine.has_cuda() && together.in > 0) {
     model.shared.push_back({~0U, together.in, together.out, together.both});
     // If only some pairs have a direct link, the copies to the others took the time of the measurement.

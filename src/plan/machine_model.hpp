@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <map>
 #include <string>
@@ -110,11 +111,13 @@ struct PeerLink {
 /// Copies between GPUs and pageable memory go through buffers: threads of the host copy one piece of a tile while a
 /// link copies another.
 struct Staging {
-  double rate = 0;         ///< of these threads, for all GPUs and both directions together [bytes/s]; 0: unknown
-  double core_rate = 0;    ///< of one of them [bytes/s]; known if `rate` is
-  bool in_pieces = false;  ///< whether each piece costs the link and the thread that drives the GPU what a copy does;
-                           ///< simulated copies are not cut
-  bool blocks = false;     ///< whether the thread that drives a GPU waits for the end of each copy
+  double rate = 0;          ///< of these threads, for all GPUs and both directions together [bytes/s]; 0: unknown
+  double core_rate = 0;     ///< of one of them [bytes/s]; known if `rate` is
+  bool in_pieces = false;   ///< whether each piece costs the link and the thread that drives the GPU what a copy does;
+                            ///< simulated copies are not cut
+  bool blocks = false;      ///< whether the thread that drives a GPU waits for the end of each copy, because copies are
+                            ///< not posted
+  std::size_t threads = 0;  ///< threads of the host, each of which then copies whole pieces, as the driving thread does
 };
 
 /// What a rehearsal knows of a machine for one element type. The rates were measured when this session or an earlier

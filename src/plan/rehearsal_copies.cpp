@@ -80,17 +80,19 @@ double Rehearsal::through_staging(double end, double bytes) {
 int Rehearsal::pieces(int tile) const {
   const double bytes = graph_.tiles[index(tile)].bytes;
   if (!is_staged() || !machine_.staging.in_pieces) return 1;
-  const auto piece = detail::staging::posted_piece_bytes(static_cast<std::size_t>(bytes));
+  const auto whole = static_cast<std::size_t>(bytes),
+             piece = machine_.staging.blocks ? detail::staging::piece_bytes(whole, machine_.staging.threads + 1)
+                                             : detail::staging::posted_piece_bytes(whole);
   return static_cast<int>(std::ceil(bytes / static_cast<double>(piece)));
 }
 
-/// Seconds in which the host copies a piece, whose parts different threads copy. The link waits for the first piece on
-/// its way to a GPU, and the caller for the last one on its way back.
+/// Seconds in which the host copies a piece. Different threads copy the parts of a posted piece. The link waits for the
+/// first piece on its way to a GPU, and the caller for the last one on its way back.
 double Rehearsal::fills_buffer(int tile) const {
   const auto& staging = machine_.staging;
   if (!is_staged() || !staging.in_pieces || staging.rate <= 0) return 0;
   const double piece = graph_.tiles[index(tile)].bytes / pieces(tile),
-               part = std::min(piece, static_cast<double>(detail::staging::part_bytes));
+               part = staging.blocks ? piece : std::min(piece, static_cast<double>(detail::staging::part_bytes));
   return std::max(piece / staging.rate, part / staging.core_rate);
 }
 

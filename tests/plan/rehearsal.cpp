@@ -294,6 +294,20 @@ TEST(Rehearsal, PageableMemoryIsCopiedInPieces) {
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 3.25 + 12 + 10 + 12 + 0.25) << "the other pieces are posted meanwhile";
 }
 
+// A tile of 4 MiB in eight pieces of 512 KiB, each of which one of eight threads copies.
+TEST(Rehearsal, CopiesThatAreNotPostedHaveAPieceForEachThread) {
+  constexpr double mib = 1 << 20;
+  auto machine = machine_with(1);
+  auto& gpu = machine.gpus[0];
+  gpu.in_rate = gpu.out_rate = mib, gpu.latency = 2;
+  machine.runtime.begin = 1;
+  machine.staging = {.rate = 8 * mib, .core_rate = mib, .in_pieces = true, .blocks = true, .threads = 7};
+  Products graph;
+  graph.operands = detail::in_pageable_memory;
+  graph.product(-1, graph.tile(4 * mib), 10, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 0.5 + (4 + 8 * 2) + 10 + (4 + 8 * 2) + 0.5);
+}
+
 TEST(Rehearsal, CopiesThatAreNotPostedOccupyTheDriver) {
   auto machine = machine_with(1);
   machine.staging = {.rate = 100, .core_rate = 100, .in_pieces = true};
