@@ -114,7 +114,7 @@ struct Staging {
   double rate = 0;          ///< of these threads, for all GPUs and both directions together [bytes/s]; 0: unknown
   double core_rate = 0;     ///< of one of them [bytes/s]; known if `rate` is
   bool in_pieces = false;   ///< whether each piece costs the link and the thread that drives the GPU what a copy does;
-                            ///< simulated copies are not cut
+                            ///< simulated copies are not cut, but hold the link while a core fills the first buffer
   bool blocks = false;      ///< whether the thread that drives a GPU waits for the end of each copy, because copies are
                             ///< not posted
   std::size_t threads = 0;  ///< threads of the host, each of which then copies whole pieces, as the driving thread does

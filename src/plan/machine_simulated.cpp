@@ -61,7 +61,7 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
     }
   }
   model.peers_together = machine.peers_together;
-  if (machine.staging) model.staging.rate = machine.staging->rate;
+  if (machine.staging) model.staging.rate = machine.staging->rate, model.staging.core_rate = machine.staging->core_rate;
   for (const auto& link : machine.shared) {
     SharedLink shared{0, link.in, link.out, link.both};
     for (std::size_t i = 0; i < gpus.size(); i++)

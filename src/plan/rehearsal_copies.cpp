@@ -15,7 +15,12 @@ double Rehearsal::copy_seconds(int tile, int gpu, bool in, double start) const {
   const auto& device = machine_.gpus[index(gpu)];
   const auto& sizes = graph_.tiles[index(tile)];
   const double at_best = sizes.bytes / (in ? device.in_rate : device.out_rate);
-  if (is_staged()) return at_best + (pieces(tile) - 1) * device.latency;  // buffers have no gaps between columns
+  if (is_staged()) {  // buffers have no gaps between columns
+    const auto& staging = machine_.staging;
+    const bool delays = !staging.in_pieces && staging.core_rate > 0;
+    return at_best + (pieces(tile) - 1) * device.latency +
+           (delays ? std::min<double>(sizes.bytes, detail::staging::buffer_bytes) / staging.core_rate : 0);
+  }
   const auto& [idle_curve, computing_curve] = device.column_times(in, sizes.apart);
   const double columns = sizes.bytes / sizes.column;
   const double idle = idle_curve.empty() ? at_best : std::max(at_best, columns * idle_curve.seconds(sizes.column));

@@ -294,6 +294,17 @@ TEST(Rehearsal, PageableMemoryIsCopiedInPieces) {
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 3.25 + 12 + 10 + 12 + 0.25) << "the other pieces are posted meanwhile";
 }
 
+TEST(Rehearsal, SimulatedCopiesOfPageableMemoryHoldTheLinkWhileACoreFillsTheFirstBuffer) {
+  constexpr double mib = 1 << 20;
+  auto machine = machine_with(1);
+  machine.gpus[0].in_rate = machine.gpus[0].out_rate = mib;
+  machine.staging = {.rate = 8 * mib, .core_rate = mib / 4};
+  Products graph;
+  graph.operands = detail::in_pageable_memory;
+  for (int i = 0; i < 2; i++) graph.product(-1, graph.tile(4 * mib), 10, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), (8 + 4) + (8 + 4) + 10 + (8 + 4));
+}
+
 // A tile of 4 MiB in eight pieces of 512 KiB, each of which one of eight threads copies.
 TEST(Rehearsal, CopiesThatAreNotPostedHaveAPieceForEachThread) {
   constexpr double mib = 1 << 20;
