@@ -35,9 +35,12 @@ using tile::TileExtents;
 /// What cores may compute of a result beside the GPUs.
 struct ForCores {
   bool any = false;                    ///< whether they may compute anything
-  bool rows = false, columns = false;  ///< which of the last ones; both: of a triangle, the last rows or columns
+  bool rows = false, columns = false;  ///< which of the last ones; both: the last rows and columns
   Index whole = 0, widest = 0;         ///< the number of rows or columns in all, and of a tile
   Index gpus = 1;                      ///< among which tile rows or columns are dealt out evenly
+  /// The work on the first lines grows with this power of their number: 2 for a triangle, 3 for a factorization.
+  double power = 1;
+  bool depends = false;  ///< whether cores wait for tiles of the GPUs
 };
 
 /// A factorization of an m×n matrix.
@@ -53,7 +56,6 @@ struct OfRectangle {
     return rows * columns * order - (rows + columns) * order * order / 2 + order * order * order / 3;
   }
   double flops() const { return flops_of_multiply_add(type) * multiply_adds(); }
-  static ForCores for_cores(const Plan& /*plan*/) { return {}; }
   TileExtents task(const Plan& plan) const {
     return {std::min(plan.tile.m, m), std::min(plan.tile.n, n), std::min(plan.tile.k, order())};
   }
@@ -61,6 +63,19 @@ struct OfRectangle {
 
 /// A factorization in square tiles.
 struct InSquares : OfRectangle {
+  bool alone = false;  ///< whether cores get no part
+
+  friend auto operator<=>(const InSquares&, const InSquares&) = default;
+  /// The last rows and columns. GPUs need none of their tiles, and each core works ahead on the sums of its own.
+  ForCores for_cores(const Plan& plan) const {
+    return {.any = !alone && m == n,
+            .rows = true,
+            .columns = true,
+            .whole = n,
+            .widest = plan.tile.n,
+            .power = 3,
+            .depends = true};
+  }
   /// On cores: the mean work of a worker, or the tasks on the diagonal and one beside each, which follow one another.
   double estimate(const Machine& model, const Plan& plan, bool /*copies*/) const {
     if (plan.gpus > 0) return 0;
@@ -76,7 +91,7 @@ struct Cholesky : InSquares {
   double bytes() const { return OfRectangle::bytes() / 2; }
   double flops() const { return OfRectangle::flops() / 2; }
   void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
-    const Outline A(graph, n, n, plan.tile.n, plan.tile.n, type, true);
+    const Outline A(graph, plan.rows(n), plan.columns(n), type, true);
     const auto region = tile::LowerView::region(A, Uplo::Lower);
     const tile::LowerView lower(A, Uplo::Lower, owners(machine, plan, A, region));
     Rehearse sink(graph, plan.load_first);
@@ -85,14 +100,19 @@ struct Cholesky : InSquares {
   }
   static tile::Owners owners(const detail::Machine& machine, const Plan& plan, const tile::Stored& A,
                              tile::Region region) {
-    return machine.has_owners() ? tile::Owners(plan.grid, A.mt(), A.nt(), region) : tile::Owners();
+    if (!machine.has_owners()) return {};
+    const Index last = plan.rows_for_cores.count;
+    tile::Owners all(plan.grid, A.mt() - last, A.nt() - last, region);
+    if (last > 0) all.leave_to_cores(A.mt() - last, machine);
+    return all;
   }
 };
 
 /// A = L U, without pivoting.
 struct LuNoPiv : InSquares {
   void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
-    const Outline A(graph, m, n, plan.tile.n, plan.tile.n, type);
+    const tile::Edges rows = plan.rows_for_cores.count > 0 ? plan.rows(m) : tile::Edges(m, plan.tile.n);
+    const Outline A(graph, rows, plan.columns(n), type);
     const tile::FullView tiles(A, Cholesky::owners(machine, plan, A, tile::Part::All));
     Rehearse sink(graph, plan.load_first);
     tile::Ops<Rehearse> to(machine, sink, type);
@@ -102,6 +122,7 @@ struct LuNoPiv : InSquares {
 
 /// A factorization in panels.
 struct InPanels : OfRectangle {
+  static ForCores for_cores(const Plan& /*plan*/) { return {}; }
   static double estimate(const Machine& /*model*/, const Plan& /*plan*/, bool /*copies*/) { return 0; }
   TileExtents task(const Plan& plan) const {
     const Index width = std::min(plan.tile.n, order());

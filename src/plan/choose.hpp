@@ -33,7 +33,7 @@ struct SharedResult {
   tile::TileExtents task;
   double flops, seconds;  ///< in which the GPUs alone compute it
   Index whole, widest;    ///< its rows or columns, and the most of a tile
-  bool triangle;
+  double power;           ///< see ForCores
 };
 
 /// The last rows or columns, which cores compute in the time in which the GPUs compute the others.
@@ -42,10 +42,10 @@ inline tile::LastTiles last_for_cores(const Machine& model, const SharedResult& 
   const double cores = model.sharing_cores, all = static_cast<double>(result.whole), of_gpus = result.seconds / all,
                task = model.flops(result.task), of_core = model.core.product_seconds(task) / task * result.flops / all,
                predicted = caution(model.error_of_cores, cores * of_gpus / of_core) * of_core;
-  // Of a triangle, the last rows are the longest: `lines` of a rectangle with the same area.
+  // The last lines are the most work: as much as `lines` of a result whose lines are all alike.
   const double lines = cores * (result.seconds - model.lost_on_cores * predicted) / (predicted + cores * of_gpus);
   if (lines <= 0) return {};
-  const double wide = result.triangle ? all * (1 - std::sqrt(1 - lines / all)) : lines;
+  const double wide = all * (1 - std::pow(1 - std::min(lines / all, 1.0), 1 / result.power));
   const auto steps = static_cast<Index>(wide / cores) / step;
   if (steps == 0) return {};
   const Index tiles = tile::divide_up(steps * step, result.widest), extent = steps / tiles * step;
@@ -78,7 +78,7 @@ class Search : NotCopyable {
                  estimate = call_.estimate(model_, plan, machine_.has_copies());
     const double alone = std::pow(clear_gain, std::log2(std::max(plan.gpus, 1))) *
                          std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0))),
-                 of_gpus = 1 - part_of_cores(plan, estimate);
+                 of_gpus = 1 - part_of_cores(plan, estimate > 0 ? estimate : tasks / rate);
     const Index for_cores = std::exchange(plan.for_cores, 0);
     candidates_.push_back({std::move(plan), tasks / rate * alone, tasks, estimate * alone, alone, of_gpus, for_cores});
   }
@@ -193,7 +193,7 @@ class Search : NotCopyable {
   /// The second search. Plans must now also be faster than the first search's without their handicaps, since cores are
   /// not meant to save GPUs.
   void share_with_cores() {
-    const double longest = best_.seconds, limit = limit_;
+    const double limit = limit_, longest = best_.seconds / (call_.for_cores(best_).depends ? clear_gain_of_cores : 1);
     for (auto& candidate : candidates_) candidate.is_done = candidate.of_gpus == 1 && candidate.for_cores == 0;
     beside_cores_ = true, spent_ = 0;
     while (auto* const next = most_promising()) {
@@ -229,8 +229,8 @@ class Search : NotCopyable {
   tile::LastTiles for_cores(const Plan& plan, double seconds) const {
     const auto share = call_.for_cores(plan);
     if (model_.sharing_cores == 0 || plan.gpus == 0 || plan.panels.exist() || !share.any) return {};
-    const auto last = last_for_cores(
-        model_, {call_.task(plan), call_.flops(), seconds, share.whole, share.widest, share.rows && share.columns});
+    const auto last =
+        last_for_cores(model_, {call_.task(plan), call_.flops(), seconds, share.whole, share.widest, share.power});
     return last.whole() < share.whole ? last : tile::LastTiles{};
   }
   /// The fraction of the work that cores could do.
@@ -239,7 +239,7 @@ class Search : NotCopyable {
     if (last.count == 0) return 0;
     const auto share = call_.for_cores(plan);
     const double part = static_cast<double>(last.whole()) / static_cast<double>(share.whole);
-    return share.rows && share.columns ? part * (2 - part) : part;
+    return 1 - std::pow(1 - part, share.power);
   }
   /// The ways to share a plan with cores.
   /// @param seconds  in which the GPUs alone compute everything

@@ -3,6 +3,7 @@
 
 #include <starpu.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -47,7 +48,7 @@ struct TileSizes {
 struct Operation {
   int kind;  ///< index into Graph::kinds
   double flops;
-  int owner;   ///< the GPU that the algorithm assigns it to
+  int owner;   ///< the GPU or core that the algorithm assigns it to
   int output;  ///< the tile that it writes, or the first one
   bool reads_output;
   std::array<int, 3> inputs{-1, -1, -1};
@@ -70,19 +71,18 @@ struct FurtherTile {
 struct Graph {
   std::vector<TileSizes> tiles;
   std::vector<Operation> operations;
-  std::vector<Operation> on_cores;            ///< operations that cores compute beside the GPUs
   std::vector<FurtherTile> further;           ///< of operations on panels
   std::vector<std::string_view> kinds;        ///< names of operations
   std::vector<std::pair<int, int>> requests;  ///< tiles requested at the start, each with its GPU
   int operands = detail::in_host_memory;      ///< where the operands are, as in detail::Machine
-  int gpus = 1;                               ///< of the session; larger owners are cores
+  int gpus = 1;                               ///< of the session; larger owners are cores, see `core_of`
   tile::OwnerGrid owners{1, 1};               ///< owners of the operands' tiles, if they are on their owners
 
   int add(TileSizes tile) { return tiles.push_back(tile), static_cast<int>(tiles.size()) - 1; }
   int add_temporary(double bytes) { return add({.bytes = bytes, .column = bytes, .temporary = true}); }
-  void clear() {
-    tiles.clear(), operations.clear(), on_cores.clear(), further.clear(), kinds.clear(), requests.clear();
-  }
+  void clear() { tiles.clear(), operations.clear(), further.clear(), kinds.clear(), requests.clear(); }
+  /// The core that computes an operation beside the GPUs; -1: a GPU does.
+  int core_of(const Operation& operation) const { return std::max(operation.owner - gpus, -1); }
   std::span<const FurtherTile> further_of(const Operation& operation) const {
     return std::span(further).subspan(index(operation.first), index(operation.end - operation.first));
   }

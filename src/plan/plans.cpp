@@ -189,14 +189,14 @@ Plan plan_solves(const detail::Machine& machine, char type, Side side, Index m, 
   return plan_triangular(machine, {type, side, true, true, true, left ? m : n, left ? n : m});
 }
 
-Plan plan_cholesky(const detail::Machine& machine, char type, Index n) {
+Plan plan_cholesky(const detail::Machine& machine, char type, Index n, bool alone) {
   require_room_for_product(machine, type, n, n, n);
-  return plan_factorization(machine, Cholesky{{{type, n, n}}});
+  return plan_factorization(machine, Cholesky{{{type, n, n}, alone}});
 }
 
-Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n) {
+Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n, bool alone) {
   require_room_for_product(machine, type, m, n, std::min(m, n));
-  return plan_factorization(machine, LuNoPiv{{{type, m, n}}});
+  return plan_factorization(machine, LuNoPiv{{{type, m, n}, alone}});
 }
 
 Plan plan_getrf(const detail::Machine& machine, char type, Index m, Index n) {

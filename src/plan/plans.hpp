@@ -45,10 +45,11 @@ algorithms::Plan plan_triangular(const detail::Machine& machine, char type, Side
 algorithms::Plan plan_solves(const detail::Machine& machine, char type, Side side, Index m, Index n);
 
 /// A plan for the Cholesky factorization of a matrix of order n, in square tiles.
-algorithms::Plan plan_cholesky(const detail::Machine& machine, char type, Index n);
+/// @param alone  whether cores get no part, because other operations use the same tiles
+algorithms::Plan plan_cholesky(const detail::Machine& machine, char type, Index n, bool alone = false);
 
 /// A plan for the LU factorization of an m×n matrix without pivoting, in square tiles.
-algorithms::Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n);
+algorithms::Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n, bool alone = false);
 
 /// A plan for the LU factorization of an m×n matrix with partial pivoting, in panels, or for operations with its
 /// factors.

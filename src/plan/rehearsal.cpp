@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
-#include <queue>
 
 namespace tessera::plan {
 
@@ -29,7 +27,7 @@ void Rehearsal::prepare(int gpus) {
   alike_ = true, declined_ = false, forecast_ = {};
   state_.resize(index(gpus_));
   for (auto& state : state_) state.clear();
-  waiters_.clear(), followers_.clear(), readers_.clear();
+  waiters_.clear(), followers_.clear(), readers_.clear(), cores_.clear();
   const auto tiles = graph.tiles.size(), operations = graph.operations.size();
   at_.assign(tiles * index(gpus_), never);
   host_.assign(tiles, never);
@@ -69,6 +67,10 @@ void Rehearsal::prepare(int gpus) {
       later[index(tile)]--;
       if (home_[index(tile)] < 0) home_[index(tile)] = std::clamp(added.owner, 0, std::max(gpus, 1) - 1);
     });
+    if (is_on_core(number)) {
+      add_core(added);
+      continue;
+    }
     of(home(number)).unfinished++;
     left_ += shortest(added);
   }
@@ -100,7 +102,7 @@ double Rehearsal::shortest(const Operation& operation) {
 }
 
 void Rehearsal::becomes_ready(int number) {
-  auto& ready = of(home(number)).ready;
+  auto& ready = is_on_core(number) ? core(number).ready : of(home(number)).ready;
   ready.push_back(number);
   std::ranges::push_heap(ready, std::greater<>());
 }
@@ -222,7 +224,7 @@ bool Rehearsal::submit_next() {
 
 /// @return  false if no event is left
 bool Rehearsal::next_event() {
-  enum { Ends, Copies, Starts } what = Ends;
+  enum { Ends, Copies, Starts, EndsOnCore } what = Ends;
   double first = never;
   int which = -1;
   for (int gpu = 0; gpu < gpus_; gpu++) {
@@ -232,51 +234,22 @@ bool Rehearsal::next_event() {
     if (state.popped < 0 && std::max(state.start, now_) < first)
       first = std::max(state.start, now_), which = gpu, what = Starts;
   }
+  for (int core = 0; core < static_cast<int>(cores_.size()); core++)
+    if (const auto& state = cores_[index(core)]; state.running >= 0 && state.busy_until < first)
+      first = state.busy_until, which = core, what = EndsOnCore;
   const double submits = machine_.runtime.begin + machine_.runtime.submit * static_cast<double>(submitted_);
   if (submitted_ < pending_.size() && submits <= first) {
     now_ = std::max(now_, submits);
-    if (submit_next()) reserve_all();
+    if (submit_next()) begin_on_cores(), reserve_all();
     return true;
   }
   if (which < 0) return false;
   now_ = std::max(now_, first);
   if (what == Copies) serve_link(which);
   else if (what == Starts) start_reserved(which);
-  else end(which), reserve_all();
+  else if (what == EndsOnCore) end_on(cores_[index(which)]), begin_on_cores(), reserve_all();
+  else end(which), begin_on_cores(), reserve_all();
   return true;
-}
-
-/// All CPU workers use the host's memory, so nothing is copied. A free one takes the ready operation that was submitted
-/// first.
-Forecast Rehearsal::run_on_cores(double limit) {
-  using End = std::pair<double, int>;
-  std::priority_queue<End, std::vector<End>, std::greater<>> running;
-  auto& ready = of(0).ready;
-  auto& busy = of(0).busy;
-  int free = machine_.cpu_workers;
-  while (submitted_ < pending_.size() || !running.empty()) {
-    const double submits = submitted_ < pending_.size()
-                               ? machine_.runtime.begin + machine_.runtime.submit * static_cast<double>(submitted_)
-                               : never;
-    if (running.empty() || submits <= running.top().first) {
-      now_ = std::max(now_, submits);
-      submit_next();
-    } else {
-      const auto [end, number] = running.top();
-      running.pop();
-      if (end > limit) return {};
-      now_ = end, free++, finished_++;
-      release_followers(number);
-    }
-    for (; free > 0 && !ready.empty(); free--) {
-      std::ranges::pop_heap(ready, std::greater<>());
-      const double takes = seconds(operation(ready.back()), 0);
-      running.emplace(now_ + machine_.runtime.push + takes, ready.back());
-      busy += takes / machine_.cpu_workers;
-      ready.pop_back();
-    }
-  }
-  return forecast(now_);
 }
 
 /// @param last  the end of the last copy or operation
@@ -293,26 +266,18 @@ Forecast Rehearsal::run(double limit) {
   for (const auto& [tile, gpu] : graph_.requests) request(tile, std::min(gpu, working_ - 1), order++);
   if (machine_.runtime.submit == 0)
     while (submitted_ < pending_.size()) submit_next();
-  reserve_all();
+  begin_on_cores(), reserve_all();
   while (next_event())
     if (now_ + left_ / working_ > limit) return {};
   if (finished_ != graph_.operations.size()) return {};  // the model is stuck, so the candidate is dropped
   double last = 0;
   for (const auto& state : state_) last = std::max({last, state.busy_until, state.out});
+  for (const auto& core : cores_) last = std::max(last, core.busy_until);
   for (const double home : host_)
     if (home < never) last = std::max(last, home);
   for (std::size_t t = 0; t < graph_.tiles.size(); t++)
     if (const auto& tile = graph_.tiles[t]; writer_[t] >= 0 && !tile.temporary && tile.returns && tile.home >= 0)
       last = std::max(last, at(static_cast<int>(t), tile.home));
-  std::map<int, double> on_cores;  // each core computes its tiles one after another
-  for (const auto& part : graph_.on_cores) {
-    auto& end = on_cores.try_emplace(part.owner, machine_.runtime.begin).first->second;
-    const double narrow = graph_.tiles[index(part.output)].narrow,
-                 lost = narrow > 0 ? machine_.lost_on_cores / narrow : 0;
-    end += machine_.runtime.push +
-           (1 + lost) * machine_.core.task_seconds(graph_.kinds[index(part.kind)], part.work(), machine_.element_size);
-    last = std::max(last, end);
-  }
   return forecast(last);
 }
 
@@ -321,7 +286,8 @@ double Rehearsal::critical_path() {
   std::vector<double> begin(graph_.operations.size());
   double last = 0;
   for (int number = 0; number < static_cast<int>(begin.size()); number++) {
-    const double end = begin[index(number)] + seconds(operation(number), 0);
+    const double end =
+        begin[index(number)] + (is_on_core(number) ? core_seconds(operation(number)) : seconds(operation(number), 0));
     last = std::max(last, end);
     for (int i = first_follower_[index(number)]; i >= 0; i = followers_[index(i)].second) {
       auto& follower = begin[index(followers_[index(i)].first)];

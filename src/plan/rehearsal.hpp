@@ -85,6 +85,12 @@ class Rehearsal {
     std::size_t backlog() const { return ready.size() + front.size() + station.size(); }
     int popped_count() const { return (running >= 0 ? 1 : 0) + (popped >= 0 ? 1 : 0); }
   };
+  /// A core that computes operations beside the GPUs, on tiles in host memory.
+  struct CoreState {
+    double busy_until = 0;
+    int running = -1;
+    std::vector<int> ready;  ///< min-heap of operations by position in the graph
+  };
   struct Known {
     double flops = -1, seconds = 0;
   };
@@ -137,6 +143,18 @@ class Rehearsal {
   int steal(int gpu);
   bool pays(int victim, int gpu, const Operation& operation, double fetch);
 
+  // rehearsal_cores.cpp
+  void add_core(const Operation& operation);
+  bool is_on_core(int number) const { return working_ > 0 && graph_.core_of(operation(number)) >= 0; }
+  CoreState& core(int number) { return cores_[index(graph_.core_of(operation(number)))]; }
+  double core_seconds(const Operation& operation) const;
+  double complete_on_host(const Operation& operation) const;
+  void bring_to_host(const Operation& operation);
+  void begin_on(CoreState& core);
+  void begin_on_cores();
+  void end_on(CoreState& core);
+  Forecast run_on_cores(double limit);
+
   // rehearsal.cpp
   GpuState& of(int gpu) { return state_[index(gpu)]; }
   const Operation& operation(int number) const { return graph_.operations[index(number)]; }
@@ -185,7 +203,6 @@ class Rehearsal {
   double critical_path();
   bool next_event();
   void release_followers(int number);
-  Forecast run_on_cores(double limit);
   Forecast forecast(double last);
 
   const Machine& machine_;
@@ -198,6 +215,7 @@ class Rehearsal {
   double left_ = 0;        ///< total time of all operations that have not begun, each on its fastest GPU
   Forecast forecast_;
   std::vector<GpuState> state_;
+  std::vector<CoreState> cores_;     ///< those that own operations
   std::vector<double> at_;           ///< when a tile is on a GPU
   std::vector<double> host_;         ///< when it is on the host
   std::vector<unsigned> requested_;  ///< GPUs to which a tile will be copied

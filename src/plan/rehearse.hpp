@@ -45,7 +45,7 @@ class Rehearse {
       else graph_.further.push_back({tile, writes, reads});
     }
     operation.end = static_cast<int>(graph_.further.size());
-    (owner < graph_.gpus ? graph_.operations : graph_.on_cores).push_back(operation);
+    graph_.operations.push_back(operation);
   }
   template <typename Args, std::size_t count>
   void submit(const starpu_codelet& codelet, const tile::Access (&accesses)[count], const Args& args, int owner,
@@ -105,8 +105,8 @@ class Rehearse {
     inspected_.resize(graph_.tiles.size());
     if (only_once && inspected_[index(tile)]) return;
     inspected_[index(tile)] = true;
-    auto& operations = owner < graph_.gpus ? graph_.operations : graph_.on_cores;
-    operations.push_back({kind_of("inspect"), graph_.tiles[index(tile)].bytes / element_size, owner, tile, true});
+    graph_.operations.push_back(
+        {kind_of("inspect"), graph_.tiles[index(tile)].bytes / element_size, owner, tile, true});
   }
 
   /// Whether neither a request nor an operation that only writes has used the tile before.

@@ -105,7 +105,8 @@ struct Sums {
             rows ? plan.tile.m : plan.tile.n,
             is_triangle() ? 1
             : rows        ? plan.grid.p
-                          : plan.grid.q};
+                          : plan.grid.q,
+            is_triangle() ? 2.0 : 1.0};
   }
 
   /// The arithmetic of the busiest worker overlaps with the copies. The first tiles and the last one do not.

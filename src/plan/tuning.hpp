@@ -50,6 +50,10 @@ inline constexpr double clear_gain = 1.05;
 /// rehearsal.
 inline constexpr double clear_gain_of_tasks = 1.005;
 
+/// A plan in which cores wait for tiles of the GPUs must be faster by this factor than one without cores. How long
+/// results stay on a GPU before they are copied to the host is uncertain.
+inline constexpr double clear_gain_of_cores = 1.03;
+
 /// The share of a call's predicted time that planning may take, and the minimum it may always take [s]. A plan is made
 /// once for each shape. The minimum lets short calls compare tall panels, too.
 inline constexpr double planning_share = 0.03, planning_least = 75e-6;

@@ -32,7 +32,7 @@ Info factorize(const algorithms::Plan& plan, Uplo uplo, const Matrix<T>& A) {
   } else {
     name_operand(A, 'A');
     const auto& session = MatrixAccess::session(A);
-    const tile::LowerView lower(A, uplo, plan.grid);
+    const tile::LowerView lower(A, uplo, plan.grid, plan.rows_for_cores.count);
     sinks::Submitter submitter(session, A, plan.gpus);
     auto* const value = owned_by_tasks<codelets::InfoValue>();
     const auto algorithm = [&](auto& to) { algorithms::potrf(to, lower, value); };
@@ -89,22 +89,24 @@ template <Scalar T>
 Index compute_cholesky(const char* routine, Uplo uplo, const FactoredProblem<T>& p) {
   if (p.n == 0) return 0;
   const auto session = session_to_wait(routine);
-  const auto plan = plan::plan_cholesky(machine_for(*session, {p.A, p.nrhs > 0 ? p.B : nullptr}), type_letter<T>, p.n);
+  const bool solves = p.nrhs > 0;
+  const auto plan =
+      plan::plan_cholesky(machine_for(*session, {p.A, solves ? p.B : nullptr}), type_letter<T>, p.n, solves);
   const Uplo stored = stored_uplo(p, uplo);
   const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);
-  if (p.nrhs == 0) {
+  if (!solves) {
     const auto info = factorize(plan, stored, a);
     a.wait();
     return info.wait();
   }
-  const auto solves = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
-  const auto b = private_output(session, solves, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
+  const auto right_sides = plan_right_sides(session->machine(), plan, p.side(), p.nrhs);
+  const auto b = private_output(session, right_sides, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
   name_operand(b, 'B');
   const auto info = factorize(plan, stored, a);
   a.start_write_back();
   // If A has no factor, B must not change. The tiles of the factor stay on the devices for the solves.
   if (info.wait() == 0) {
-    submit_solves(*session, solves, p, solves_with_cholesky(uplo), a, b);
+    submit_solves(*session, right_sides, p, solves_with_cholesky(uplo), a, b);
     b.wait();
   }
   a.wait();

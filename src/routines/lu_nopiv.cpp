@@ -46,7 +46,7 @@ Unpivoted factorize_unpivoted(const algorithms::Plan& plan, Uplo unit, const Mat
     result.growth = std::make_shared<Outcome>(session);
     result.growth->succeed();  // so that it has a value: tasks that measure read it
   }
-  const tile::FullView tiles(A, plan.grid);
+  const tile::FullView tiles(A, plan.grid, plan.rows_for_cores.count);
   sinks::Submitter submitter(*session, A, plan.gpus);
   auto* const info = owned_by_tasks<codelets::InfoValue>();
   algorithms::MeasuredGrowth measured;
@@ -105,8 +105,8 @@ Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double
   if (growth != nullptr) *growth = 1;
   if (p.m == 0 || p.n == 0) return 0;
   const auto session = session_to_wait(routine);
-  const auto plan =
-      plan::plan_lu_nopiv(machine_for(*session, {p.A, p.B}), type_letter<T>, p.stored_rows(), p.stored_columns());
+  const auto plan = plan::plan_lu_nopiv(machine_for(*session, {p.A, p.B}), type_letter<T>, p.stored_rows(),
+                                        p.stored_columns(), p.nrhs > 0);
   const auto a = private_output(session, plan, p.A, p.stored_rows(), p.stored_columns(), p.lda);
   auto submitted = factorize_unpivoted(plan, opposite_if(p.by_rows(), Uplo::Lower), a, growth != nullptr);
   if (p.nrhs > 0) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include <tessera/types.hpp>
@@ -47,6 +48,12 @@ class Owners {
       }
   }
 
+  /// Assigns the tiles that begin at row or column `first`, in tiles, or later to the cores that share results with the
+  /// GPUs: the tiles of each such row and of the column with the same number to one core, round-robin.
+  void leave_to_cores(Index first, const detail::Machine& machine) {
+    of_cores_ = {first, machine.gpu_count(), std::ssize(machine.sharing_cores)};
+  }
+
   bool exist() const noexcept { return exists_; }
   tile::OwnerGrid grid() const noexcept { return grid_; }
   /// The number of tile rows and columns after which the owners repeat, including the processes.
@@ -55,6 +62,8 @@ class Owners {
   /// The owner of tile (i, j), or -1 if it has none.
   int of(Index i, Index j) const {
     if (!exists_) return -1;
+    if (const Index line = std::max(i, j) - of_cores_.first; of_cores_.count > 0 && line >= 0)
+      return of_cores_.core + static_cast<int>(line % of_cores_.count);
     if (table_.empty()) return chessboard(i, j);
     const auto tile = static_cast<std::size_t>(i + j * mt_);
     return i < mt_ && tile < table_.size() ? table_[tile] : -1;
@@ -87,6 +96,11 @@ class Owners {
   tile::OwnerGrid grid_, processes_ = {1, 1};
   Index mt_ = 0, i0_ = 0, j0_ = 0;
   bool exists_ = false;
+  struct {
+    Index first = 0;  ///< tile row and column
+    int core = 0;     ///< the number of the first core as an owner
+    Index count = 0;  ///< of cores; 0: they own nothing
+  } of_cores_;
   std::vector<int> table_;  ///< owner of each tile of a triangle, listed by columns; empty: cyclic
 };
 
@@ -98,6 +112,15 @@ inline Owners owners(const detail::Session& session, tile::OwnerGrid grid, const
   if (!session.machine().has_owners()) return {};
   const auto& share = C.grid().share();
   return {grid, C.mt() - last, C.nt() - last, region, C.first_row(), C.first_column(), {share.p, share.q}};
+}
+
+/// The same, but cores own the last tile rows and columns.
+/// @param last  number of these rows, which is also that of the columns
+inline Owners owners_with_cores(const detail::Session& session, tile::OwnerGrid grid, const Stored& C, Region region,
+                                Index last) {
+  auto all = owners(session, grid, C, region, last);
+  if (last > 0) all.leave_to_cores(C.mt() - last, session.machine());
+  return all;
 }
 
 }  // namespace tessera::tile

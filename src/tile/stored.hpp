@@ -30,6 +30,10 @@ class Stored {
   Index nt() const noexcept { return nt_; }
   Index tile_m(Index i) const noexcept { return grid_ != nullptr ? grid_->tile_m(i0_ + i) : rows_.extent(i); }
   Index tile_n(Index j) const noexcept { return grid_ != nullptr ? grid_->tile_n(j0_ + j) : columns_.extent(j); }
+  /// The row at which tile row i begins.
+  Index row(Index i) const noexcept {
+    return grid_ != nullptr ? grid_->rows().begin(i0_ + i) - grid_->rows().begin(i0_) : rows_.begin(i);
+  }
   starpu_data_handle_t handle(Index i, Index j) const {
     return grid_ != nullptr ? grid_->handle(i0_ + i, j0_ + j) : numbered(first_ + static_cast<int>(i + j * mt_));
   }

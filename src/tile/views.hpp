@@ -18,13 +18,15 @@ namespace tessera::tile {
 /// A matrix as stored.
 class FullView {
  public:
-  FullView(const Stored& A, tile::OwnerGrid gpus) : FullView(A, tile::owners(A.grid().session(), gpus, A, Part::All)) {}
+  /// @param last  number of the last tile rows and columns that cores own
+  FullView(const Stored& A, tile::OwnerGrid gpus, Index last = 0)
+      : FullView(A, tile::owners_with_cores(A.grid().session(), gpus, A, Part::All, last)) {}
   FullView(const Stored& A, Owners owners) : A_(A), owners_(std::move(owners)) {}
 
   Index mt() const noexcept { return A_.mt(); }
   Index nt() const noexcept { return A_.nt(); }
   /// The row of the matrix at which tile row i begins.
-  Index first_row(Index i) const noexcept { return i * A_.mb(); }
+  Index first_row(Index i) const noexcept { return A_.row(i); }
   Tile operator()(Index i, Index j) const { return tile_of(A_, i, j, owners_.of(i, j)); }
 
  private:
@@ -35,9 +37,10 @@ class FullView {
 /// The lower triangle of a matrix of square tiles: a stored lower triangle, or the adjoint of a stored upper one.
 class LowerView {
  public:
-  /// @param A  as stored
-  LowerView(const Stored& A, Uplo stored, tile::OwnerGrid gpus)
-      : LowerView(A, stored, tile::owners(A.grid().session(), gpus, A, region(A, stored))) {}
+  /// @param A     as stored
+  /// @param last  number of the last tile rows that cores own
+  LowerView(const Stored& A, Uplo stored, tile::OwnerGrid gpus, Index last = 0)
+      : LowerView(A, stored, tile::owners_with_cores(A.grid().session(), gpus, A, region(A, stored), last)) {}
   LowerView(const Stored& A, Uplo stored, Owners owners) : A_(A), stored_(stored), owners_(std::move(owners)) {}
 
   static Region region(const Stored& A, Uplo stored) {
@@ -47,7 +50,7 @@ class LowerView {
   Index nt() const noexcept { return A_.nt(); }
   Uplo stored() const noexcept { return stored_; }
   /// The row of the matrix at which tile row i begins.
-  Index first_row(Index i) const noexcept { return i * A_.mb(); }
+  Index first_row(Index i) const noexcept { return A_.row(i); }
   /// @pre i ≥ j
   Tile operator()(Index i, Index j) const {
     if (stored_ == Uplo::Lower) return tile_of(A_, i, j, owners_.of(i, j));

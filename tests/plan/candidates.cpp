@@ -64,12 +64,11 @@ double written(const Graph& graph) {
 /// Flops of the products, solves and factorizations of a graph.
 double flops_of(const Graph& graph) {
   double flops = 0;
-  for (const auto* operations : {&graph.operations, &graph.on_cores})
-    for (const auto& operation : *operations) {
-      const auto kind = graph.kinds[plan::index(operation.kind)];
-      const bool in_memory = kind == "inspect" || kind == "add" || kind == "scale" || kind == "laswp";
-      if (!in_memory && kind != "diagonal_blocks") flops += operation.flops;
-    }
+  for (const auto& operation : graph.operations) {
+    const auto kind = graph.kinds[plan::index(operation.kind)];
+    const bool in_memory = kind == "inspect" || kind == "add" || kind == "scale" || kind == "laswp";
+    if (!in_memory && kind != "diagonal_blocks") flops += operation.flops;
+  }
   return flops;
 }
 
@@ -102,12 +101,14 @@ void expect_sound(const plan::Machine& model, const detail::Machine& machine, co
   graph.gpus = gpus;
   call.write(machine, plan, graph);
   ASSERT_FALSE(graph.operations.empty());
-  for (const auto& operation : graph.operations) EXPECT_LT(operation.owner, std::max(plan.gpus, 1));
-  for (const auto& operation : graph.on_cores) {
-    EXPECT_GE(operation.owner, gpus);
-    EXPECT_LT(operation.owner, gpus + static_cast<int>(machine.sharing_cores.size()));
+  for (const auto& operation : graph.operations) {
+    if (graph.core_of(operation) < 0) {
+      EXPECT_LT(operation.owner, std::max(plan.gpus, 1));
+    } else {
+      EXPECT_LT(operation.owner, gpus + static_cast<int>(machine.sharing_cores.size()));
+    }
   }
-  if (whole > 0 && graph.on_cores.empty()) {
+  if (whole > 0) {
     EXPECT_NEAR(written(graph), whole, 1e-9 * whole);
   }
   // Operations on the diagonal may count twice. Panels wider than high, and the formulas of whole calls, are inexact.

@@ -78,18 +78,19 @@ TEST(Cores, GetTheLastColumnsThatTheyComputeInTheTimeOfTheGpus) {
   model.core.kernels["gemm"] = CostCurve({{1e6, 1e-5}, {1e12, 10}});
   model.sharing_cores = 3;
   constexpr double flops = 1e13, gpus = 2.7e12;  // 9 times the rate of the cores
-  const auto last = [&](bool triangle) {
-    return plan::last_for_cores(model, {{1024, 1024, 1024}, flops, flops / gpus, 16384, 1024, triangle});
+  const auto last = [&](double power) {
+    return plan::last_for_cores(model, {{1024, 1024, 1024}, flops, flops / gpus, 16384, 1024, power});
   };
-  EXPECT_EQ(last(false).count, 3);
-  EXPECT_NEAR(static_cast<double>(last(false).whole()), 1638, 24);
-  EXPECT_NEAR(static_cast<double>(last(true).whole()), 841, 24);
+  EXPECT_EQ(last(1).count, 3);
+  EXPECT_NEAR(static_cast<double>(last(1).whole()), 1638, 24);
+  EXPECT_NEAR(static_cast<double>(last(2).whole()), 841, 24);
+  EXPECT_NEAR(static_cast<double>(last(3).whole()), 565, 24);
   model.lost_on_cores = 16;
-  EXPECT_NEAR(static_cast<double>(last(false).whole()), 1638 - 3 * 16 * 0.9, 24);
+  EXPECT_NEAR(static_cast<double>(last(1).whole()), 1638 - 3 * 16 * 0.9, 24);
   model.error_of_cores = 0.1;
-  EXPECT_LT(last(false).whole(), 1560);
+  EXPECT_LT(last(1).whole(), 1560);
   model.sharing_cores = 0;
-  EXPECT_EQ(last(false).count, 0);
+  EXPECT_EQ(last(1).count, 0);
 }
 
 TEST(Tiles, AreAsManyForEachGpu) {

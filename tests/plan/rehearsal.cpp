@@ -30,7 +30,11 @@ constexpr int host = detail::in_host_memory;
 
 /// A graph of products.
 struct Products : Graph {
-  Products() { kinds = {"gemm"}; }
+  /// @param session  GPUs of the session; owners from this number on are cores
+  explicit Products(int session = 32) {
+    kinds = {"gemm"};
+    gpus = session;
+  }
   /// @param home  the GPU where the tile is at first, or the host
   int tile(double bytes = 1, int home = host) { return add({.bytes = bytes, .column = bytes, .home = home}); }
   void product(int input, int output, double flops, int owner, bool reads_output = true) {
@@ -67,15 +71,41 @@ TEST(Rehearsal, CoresTakeOperationsInTurnAndCopyNothing) {
 TEST(Rehearsal, CoresBesideGpusMayEndLast) {
   auto machine = machine_with(1);
   machine.core.kernels["gemm"] = CostCurve({{1, 2}});
-  Products graph;
+  Products graph(1);
   graph.product(-1, graph.tile(1), 10, 0);
   const int of_core = graph.tile(1);
-  for (int i = 0; i < 2; i++) graph.on_cores.push_back({0, 8, 1, of_core, true});
+  constexpr int core = 1;
+  for (int i = 0; i < 2; i++) graph.product(-1, of_core, 8, core);
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 * (8 + 8) * 1.0);
-  graph.on_cores.resize(1);
+  graph.operations.pop_back();
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 * 8);
-  graph.on_cores.clear();
+  graph.operations.pop_back();
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 10 + 1);
+}
+
+TEST(Rehearsal, ACoreWaitsForTheResultOfAGpuAndAGpuForThatOfACore) {
+  auto machine = machine_with(1);
+  machine.core.kernels["gemm"] = CostCurve({{1, 2}});
+  Products graph(1);
+  const int of_gpu = graph.tile(3), of_core = graph.tile(5);
+  constexpr int core = 1;
+  graph.product(-1, of_gpu, 10, 0);
+  graph.product(of_gpu, of_core, 8, core);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 3 + 10 + 3 + 2 * 8);
+  graph.product(of_core, graph.tile(1), 1, 0);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 3 + 10 + 3 + 2 * 8 + (5 + 1) + 1 + 1);
+}
+
+TEST(Rehearsal, ACoreRunsAheadOnTheTilesThatTheHostHas) {
+  auto machine = machine_with(1);
+  machine.core.kernels["gemm"] = CostCurve({{1, 1}});
+  Products graph(1);
+  const int of_gpu = graph.tile(1), first = graph.tile(1), second = graph.tile(1);
+  constexpr int core = 1;
+  graph.product(-1, of_gpu, 10, 0);
+  graph.product(of_gpu, first, 5, core);
+  graph.product(-1, second, 12, core);
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 10 + 1 + 5);
 }
 
 // The last product waits for the second one, for which its input is evicted.
@@ -249,7 +279,7 @@ TEST(Rehearsal, ATriangleReturnsToAGpuColumnByColumn) {
   machine.peers[0][1] = machine.peers[1][0] = {4, 0, false};
   machine.runtime.copy = 2;
   Graph graph;
-  graph.kinds = {"gemm"};
+  graph.kinds = {"gemm"}, graph.gpus = 2;
   const int tile = graph.add({.bytes = 8, .column = 8, .calls_home = 3, .home = 0});
   graph.operations.push_back({0, 10, 1, tile, true, {-1, -1, -1}});
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 2 + 10 + 3 * 2 + 2);

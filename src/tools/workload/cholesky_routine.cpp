@@ -27,7 +27,7 @@ class Cholesky final : public Factorization {
 
   using Routine::plan_of;
   algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return plan::plan_cholesky(machine, p.type, p.n);
+    return plan::plan_cholesky(machine, p.type, p.n, solves());
   }
 
   void run_tessera(const Problem& p, const Operands& o) const override { run<Index>(p, o); }

@@ -41,7 +41,8 @@ class Inverse final : public Factorization {
 
   using Routine::plan_of;
   algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return in_triangle() ? plan::plan_cholesky(machine, p.type, p.n) : plan::plan_getrf(machine, p.type, p.n, p.n);
+    return in_triangle() ? plan::plan_cholesky(machine, p.type, p.n, true)
+                         : plan::plan_getrf(machine, p.type, p.n, p.n);
   }
   bool is_planned_whole() const override { return false; }
 
