@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <compare>
+#include <limits>
 #include <vector>
 
 #include "algorithms/cholesky.hpp"
@@ -20,7 +21,8 @@
 #include "rehearse.hpp"
 
 /// The calls that are rehearsed. Each writes the operations that it would submit into a graph. Members that all have:
-/// - the type of the elements (s, d, c or z) and the extents, which identify a call
+/// - the type of the elements (s, d, c or z), the extents, and whether the columns of operands are `far` apart because
+///   these are parts of larger matrices; they identify a call
 /// - flops() and bytes() of its operands
 /// - task(plan): the products of a task
 /// - estimate(model, plan, copies): rough time [s], which only decides which candidates are rehearsed first; 0: those
@@ -47,6 +49,7 @@ struct ForCores {
 struct OfRectangle {
   char type;
   Index m, n;
+  bool far = false;
 
   friend auto operator<=>(const OfRectangle&, const OfRectangle&) = default;
   Index order() const { return std::min(m, n); }
@@ -193,6 +196,7 @@ struct Triangular {
   bool one_panel;                 ///< whether all of B is in one panel if the call is in panels
   bool alone;                     ///< whether cores get no part
   Index of_triangle, of_columns;  ///< the order of A, and the other dimension of B
+  bool far = false;
 
   friend auto operator<=>(const Triangular&, const Triangular&) = default;
   Index order() const { return of_triangle; }
@@ -252,9 +256,9 @@ struct Triangular {
     const double compute = std::ceil(across / workers) * column;
     if (plan.gpus == 0 || !copies) return compute;
     const double busy = std::min(1.0, compute * used * device.in_rate / bytes());
+    const double all_rows = far ? std::numeric_limits<double>::infinity() : std::max(n, wide);
     const auto seconds = [&](double elements, double height) {
-      return device.copy_seconds(elements, height, std::max(n, wide), model.element_size, busy) *
-             model.crowding(plan.gpus);
+      return device.copy_seconds(elements, height, all_rows, model.element_size, busy) * model.crowding(plan.gpus);
     };
     const double of_a = plan.panels.exist() ? n / 2 : tile, of_b = plan.panels.exist()  ? n
                                                                    : side == Side::Left ? tile

@@ -162,7 +162,7 @@ class Search : NotCopyable {
 
   void write(const Plan& plan) {
     graph_.clear();
-    graph_.operands = machine_.operands, graph_.gpus = machine_.gpu_count();
+    graph_.far = call_.far, graph_.operands = machine_.operands, graph_.gpus = machine_.gpu_count();
     graph_.owners = tile::owner_grid(machine_.gpu_count());
     call_.write(machine_, plan, graph_);
   }

@@ -2,6 +2,7 @@
 #include "graph.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "common/of_type.hpp"
 #include "devices/partial_tile.hpp"
@@ -30,10 +31,10 @@ Outline::Outline(Graph& graph, const tile::Edges& rows, const tile::Edges& colum
                  height = static_cast<double>(panels ? m() - j * nb() : tile_m(i));
       const double copied = diagonal ? height - on_diagonal * (1 - part_of_diagonal(tile_n(j))) : height,
                    column = element_size * copied, bytes = column * static_cast<double>(tile_n(j));
-      const bool one_piece = one_row && !diagonal;  // the tile holds all rows, so it is contiguous
+      const bool one_piece = one_row && !diagonal && !graph.far;  // the tile holds all rows, so it is contiguous
       graph.add({.bytes = bytes,
                  .column = one_piece ? bytes : column,
-                 .apart = element_size * static_cast<double>(m()),
+                 .apart = graph.far ? std::numeric_limits<double>::infinity() : element_size * static_cast<double>(m()),
                  .narrow = static_cast<double>(std::min(tile_m(i), tile_n(j))),
                  .calls = diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1,
                  .calls_home = diagonal ? 3 : 0,  // a kernel that changes nothing else, and an event

@@ -34,7 +34,7 @@ constexpr std::size_t index(int number) { return static_cast<std::size_t>(number
 /// What determines the cost of copying a tile. A column is one contiguous piece of host memory [bytes].
 struct TileSizes {
   double bytes, column;
-  /// Distance between the starts of two columns. Plans do not know leading dimensions, so it is that of a whole matrix.
+  /// Distance between the starts of two columns.
   double apart = std::numeric_limits<double>::infinity();
   double narrow = 0;                  ///< rows or columns, whichever are fewer; 0: not known
   bool temporary = false;             ///< whether it exists only during the call, without memory of the caller
@@ -74,6 +74,7 @@ struct Graph {
   std::vector<FurtherTile> further;           ///< of operations on panels
   std::vector<std::string_view> kinds;        ///< names of operations
   std::vector<std::pair<int, int>> requests;  ///< tiles requested at the start, each with its GPU
+  bool far = false;                           ///< whether the operands' columns are far apart, see calls.hpp
   int operands = detail::in_host_memory;      ///< where the operands are, as in detail::Machine
   int gpus = 1;                               ///< of the session; larger owners are cores, see `core_of`
   tile::OwnerGrid owners{1, 1};               ///< owners of the operands' tiles, if they are on their owners

@@ -103,6 +103,14 @@ void require_room_for_product(const detail::Machine& machine, char type, Index m
                             (extent(m) * extent(k) + extent(k) * extent(n) + extent(m) * extent(n)));
 }
 
+/// Whether columns would count as close together if the operands were whole matrices, but are not.
+/// @param ld    see plans.hpp
+/// @param rows  the fewest of an operand
+bool are_far_apart(char type, Index ld, Index rows) {
+  const auto apart = [&](Index elements) { return static_cast<double>(size_of(type)) * static_cast<double>(elements); };
+  return apart(rows) <= detail::MachineRates::close && apart(ld) > detail::MachineRates::close;
+}
+
 Plan plan_sum(const detail::Machine& machine, Sums call) {
   for (auto* const extent : {&call.m, &call.n, &call.k}) *extent = std::max<Index>(*extent, 1);
   require_room_for_product(machine, call.type, call.m, call.n, call.k);
@@ -158,8 +166,9 @@ Plan plan_factorization_in_panels(const detail::Machine& machine, const Call& ca
 }  // namespace
 
 Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
-                  bool reads_result) {
-  return plan_sum(machine, {type, SumOf::Product, m, n, k, op_a, op_b, reads_result});
+                  bool reads_result, Index ld) {
+  return plan_sum(
+      machine, {type, SumOf::Product, m, n, k, op_a, op_b, reads_result, are_far_apart(type, ld, std::min({m, n, k}))});
 }
 
 Plan plan_product(const detail::Machine& machine, char type, TileExtents tile, Index m, Index n, Index k) {
@@ -169,19 +178,23 @@ Plan plan_product(const detail::Machine& machine, char type, TileExtents tile, I
 }
 
 Plan plan_triangle(const detail::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n, Index k,
-                   bool reads_result) {
-  return plan_sum(machine, {type, what, n, n, k, op_a, op_b, reads_result});
+                   bool reads_result, Index ld) {
+  return plan_sum(machine, {type, what, n, n, k, op_a, op_b, reads_result, are_far_apart(type, ld, std::min(n, k))});
 }
 
-Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index m, Index n, bool reads_result) {
+Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index m, Index n, bool reads_result,
+                    Index ld) {
   const bool left = side == Side::Left;
   const auto what = left ? SumOf::SymmetricLeft : SumOf::SymmetricRight;
-  return plan_sum(machine, {type, what, m, n, left ? m : n, Op::NoTrans, Op::NoTrans, reads_result});
+  return plan_sum(machine, {type, what, m, n, left ? m : n, Op::NoTrans, Op::NoTrans, reads_result,
+                            are_far_apart(type, ld, std::min(m, n))});
 }
 
-Plan plan_triangular(const detail::Machine& machine, char type, Side side, Op op, bool inverse, Index m, Index n) {
+Plan plan_triangular(const detail::Machine& machine, char type, Side side, Op op, bool inverse, Index m, Index n,
+                     Index ld) {
   const bool left = side == Side::Left;
-  return plan_triangular(machine, {type, side, inverse, !left || op != Op::NoTrans, false, left ? m : n, left ? n : m});
+  return plan_triangular(machine, {type, side, inverse, !left || op != Op::NoTrans, false, left ? m : n, left ? n : m,
+                                   are_far_apart(type, ld, std::min(m, n))});
 }
 
 Plan plan_solves(const detail::Machine& machine, char type, Side side, Index m, Index n) {
@@ -189,14 +202,14 @@ Plan plan_solves(const detail::Machine& machine, char type, Side side, Index m, 
   return plan_triangular(machine, {type, side, true, true, true, left ? m : n, left ? n : m});
 }
 
-Plan plan_cholesky(const detail::Machine& machine, char type, Index n, bool alone) {
+Plan plan_cholesky(const detail::Machine& machine, char type, Index n, bool alone, Index ld) {
   require_room_for_product(machine, type, n, n, n);
-  return plan_factorization(machine, Cholesky{{{type, n, n}, alone}});
+  return plan_factorization(machine, Cholesky{{{type, n, n, are_far_apart(type, ld, n)}, alone}});
 }
 
-Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n, bool alone) {
+Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n, bool alone, Index ld) {
   require_room_for_product(machine, type, m, n, std::min(m, n));
-  return plan_factorization(machine, LuNoPiv{{{type, m, n}, alone}});
+  return plan_factorization(machine, LuNoPiv{{{type, m, n, are_far_apart(type, ld, m)}, alone}});
 }
 
 Plan plan_getrf(const detail::Machine& machine, char type, Index m, Index n) {

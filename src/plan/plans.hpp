@@ -18,38 +18,39 @@ namespace tessera::plan {
 enum class SumOf { Product, Triangle, RankK, Rank2k, SymmetricLeft, SymmetricRight };
 
 // Plans for calls on pointers. They have the shortest predicted time, unless `Machine::tile` is set. `reads_result`:
-// whether C is read, because β ≠ 0.
+// whether C is read, because β ≠ 0. `ld`: the largest leading dimension of an operand; 0: those of whole matrices.
 
 /// A plan for a product op(A) (m×k) times op(B) (k×n).
 algorithms::Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
-                              bool reads_result = true);
+                              bool reads_result = true, Index ld = 0);
 
 /// A plan for one triangle of an n×n result, with k terms in each product.
 /// @param what  Triangle, RankK or Rank2k
 algorithms::Plan plan_triangle(const detail::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n,
-                               Index k, bool reads_result = true);
+                               Index k, bool reads_result = true, Index ld = 0);
 
 /// A plan for the product of an m×n matrix and a symmetric one on its `side`. Tiles: m×n of C, k×k of the symmetric
 /// matrix.
 algorithms::Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index m, Index n,
-                                bool reads_result = true);
+                                bool reads_result = true, Index ld = 0);
 
 /// A plan for an m×n matrix and a triangular matrix on its `side`. Tiles are m×n of the matrix and k×k of the triangle,
 /// or m×k if it is cut into panels.
 /// @param op       applied to the triangular matrix
 /// @param inverse  true: solves with the triangular matrix; false: multiplies by it
 algorithms::Plan plan_triangular(const detail::Machine& machine, char type, Side side, Op op, bool inverse, Index m,
-                                 Index n);
+                                 Index n, Index ld = 0);
 
 /// A plan, in tiles, for solves with several triangular matrices on one `side` of an m×n matrix.
 algorithms::Plan plan_solves(const detail::Machine& machine, char type, Side side, Index m, Index n);
 
 /// A plan for the Cholesky factorization of a matrix of order n, in square tiles.
 /// @param alone  whether cores get no part, because other operations use the same tiles
-algorithms::Plan plan_cholesky(const detail::Machine& machine, char type, Index n, bool alone = false);
+algorithms::Plan plan_cholesky(const detail::Machine& machine, char type, Index n, bool alone = false, Index ld = 0);
 
 /// A plan for the LU factorization of an m×n matrix without pivoting, in square tiles.
-algorithms::Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n, bool alone = false);
+algorithms::Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n, bool alone = false,
+                               Index ld = 0);
 
 /// A plan for the LU factorization of an m×n matrix with partial pivoting, in panels, or for operations with its
 /// factors.

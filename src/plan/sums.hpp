@@ -29,6 +29,7 @@ struct Sums {
   Index m, n, k;
   Op op_a = Op::NoTrans, op_b = Op::NoTrans;
   bool reads_result = true;  ///< whether C is read, because β ≠ 0
+  bool far = false;
 
   friend auto operator<=>(const Sums&, const Sums&) = default;
   bool is_triangle() const { return what == SumOf::Triangle || is_update(); }
@@ -137,9 +138,9 @@ struct Sums {
                  b_rows =
                      op_b == Op::NoTrans ? of(depth) * of(plan.panels.terms) : of(columns) * of(plan.panels.columns);
     const double busy = std::min(1.0, compute * used * device.in_rate / bytes());
+    const double all_rows = far ? std::numeric_limits<double>::infinity() : of(std::max({m, n, k}));
     const auto seconds = [&](double elements, double height) {
-      return device.copy_seconds(elements, height, of(std::max({m, n, k})), model.element_size, busy) *
-             model.crowding(plan.gpus);
+      return device.copy_seconds(elements, height, all_rows, model.element_size, busy) * model.crowding(plan.gpus);
     };
     const auto passes = passes_of(model, plan);
     const bool from_host = plan.gpus > 1 && (model.peer(0, 1).rate == 0 || model.peer(0, 1).bus);

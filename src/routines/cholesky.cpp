@@ -91,7 +91,7 @@ Index compute_cholesky(const char* routine, Uplo uplo, const FactoredProblem<T>&
   const auto session = session_to_wait(routine);
   const bool solves = p.nrhs > 0;
   const auto plan =
-      plan::plan_cholesky(machine_for(*session, {p.A, solves ? p.B : nullptr}), type_letter<T>, p.n, solves);
+      plan::plan_cholesky(machine_for(*session, {p.A, solves ? p.B : nullptr}), type_letter<T>, p.n, solves, p.lda);
   const Uplo stored = stored_uplo(p, uplo);
   const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);
   if (!solves) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // trtrs: a triangular system on pointers, solved by trsm after a check that a solution exists.
+#include <algorithm>
 #include <tessera/lapack.hpp>
 
 #include "blas/call.hpp"
@@ -40,8 +41,9 @@ Index trtrs_on_pointers(const Layout* given, Uplo uplo, Op op, Diag diag, Index 
                               layout_of(given));
   const auto& call = solve.call();
   const auto& machine = machine_for(*session, {A, B});
-  compute_triangular<T>(session, plan::plan_triangular(machine, type_letter<T>, call.side, op, true, call.m, call.n),
-                        call);
+  compute_triangular<T>(
+      session, plan::plan_triangular(machine, type_letter<T>, call.side, op, true, call.m, call.n, std::max(lda, ldb)),
+      call);
   return 0;
 }
 

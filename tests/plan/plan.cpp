@@ -143,6 +143,18 @@ TEST(Plan, IsRememberedForEachRoutine) {
   EXPECT_THAT(chosen[4], testing::HasSubstr("diagonal")) << "trmm, after LU with the same extents";
 }
 
+TEST(Plan, KnowsWhetherASmallMatrixIsAPartOfALargeOne) {
+  InventedRates rates;
+  rates.prefer_close_columns();
+  const auto machine = machine_with(1, 3, Placement::Home);
+  const auto seconds = [&](Index ld) {
+    return plan::plan_product(machine, 'd', Op::NoTrans, Op::NoTrans, 1000, 1000, 1000, true, ld).seconds;
+  };
+  EXPECT_DOUBLE_EQ(seconds(1000), seconds(0));
+  EXPECT_DOUBLE_EQ(seconds(1024), seconds(0)) << "still close";
+  EXPECT_GT(seconds(20000), 1.2 * seconds(1000));
+}
+
 TEST(Plan, IsRememberedForEachWayToCopyPageableMemory) {
   InventedRates rates;
   rates.link(1e8);  // slower than copies of this host
