@@ -172,8 +172,10 @@ class Search : NotCopyable {
     write(plan);
     rehearsal_.prepare(plan.gpus);
     const auto forecast = rehearsal_.run(limit);
+    const auto on_cores =
+        std::ranges::count_if(graph_.operations, [&](const Operation& each) { return graph_.core_of(each) >= 0; });
     spent_ += static_cast<double>(rehearsal_.finished()) +
-              writing_of_operation * static_cast<double>(graph_.operations.size()) + rehearsal_itself;
+              writing_of_operation * static_cast<double>(std::ssize(graph_.operations) - on_cores) + rehearsal_itself;
     return forecast;
   }
 
@@ -272,7 +274,7 @@ class Search : NotCopyable {
   Rehearsal rehearsal_{model_, graph_};
   Plan best_;
   double limit_ = never;                  ///< the least time so far, with the handicaps
-  double spent_ = 0;                      ///< operations rehearsed in this search
+  double spent_ = 0;                      ///< operations on GPUs or by cores alone, rehearsed in this search
   bool beside_cores_ = false;             ///< in the second search
   static constexpr double untried = 0.8;  ///< so that each group is tried
   std::array<double, 66> errors_{};       ///< rehearsed times relative to estimates, by group; 0: not known

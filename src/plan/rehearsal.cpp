@@ -23,7 +23,7 @@ void Rehearsal::prepare(int gpus) {
   const auto& graph = graph_;
   const auto& machine = machine_;
   working_ = gpus, gpus_ = gpus_with_tiles(graph, gpus);
-  now_ = left_ = staging_ = 0, submitted_ = finished_ = 0, uses_ = 0;
+  now_ = left_ = staging_ = 0, submitted_ = finished_ = finished_on_cores_ = 0, uses_ = 0;
   alike_ = true, declined_ = false, forecast_ = {};
   state_.resize(index(gpus_));
   for (auto& state : state_) state.clear();

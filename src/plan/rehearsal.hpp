@@ -41,7 +41,7 @@ class Rehearsal {
   Forecast run(double limit = never);
   /// Adds the bottleneck of the call to a forecast. @pre  the rehearsal has run to its end
   void explain(Forecast& forecast);
-  std::size_t finished() const noexcept { return finished_; }  ///< number of operations
+  std::size_t finished() const noexcept { return finished_ - finished_on_cores_; }  ///< number of operations on GPUs
 
  private:
   struct Request {
@@ -228,7 +228,7 @@ class Rehearsal {
   std::vector<int> users_left_;  ///< per tile: unfinished operations that only read it, or write others, too
   std::vector<int> pending_, first_follower_;  ///< per operation; what it waits for, including its own submission
   std::vector<std::pair<int, int>> followers_, readers_;  ///< (operation, next in the list)
-  std::size_t submitted_ = 0, finished_ = 0;
+  std::size_t submitted_ = 0, finished_ = 0, finished_on_cores_ = 0;
   std::vector<double> complete_;      ///< when all inputs of a reserved operation have arrived
   std::vector<Known> known_;          ///< durations, by kind and GPU
   bool evicts_ = false;               ///< whether the tiles may not fit into a GPU's memory
