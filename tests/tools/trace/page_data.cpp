@@ -94,6 +94,13 @@ TEST(PageData, WorkersMemoryAndText) {
   EXPECT_EQ(data["running"], Json({{"time", {0, 10'000'000, 20'000'000}}, {"count", {0, 1, 0}}}));
 }
 
+TEST(PageData, GpusAreShownBeforeCoresAndIdleCoresNotAtAll) {
+  SmallRun small(1, 3);
+  std::swap(small.run.workers[0], small.run.workers[2]);
+  small.task(0, 0, 1), small.task(3, 0, 1);
+  EXPECT_EQ(data_of(small)["shown"], Json({2, 0, 3}));
+}
+
 TEST(PageData, OfAnEmptyRun) {
   const auto data = page_data(trace::Run{}, analyse(trace::Run{}));
   EXPECT_EQ(data["tasks"]["job"], Json::array());

@@ -156,6 +156,10 @@ Analysis analyse(const Run& run) {
 
   for (int worker = 0; worker < std::ssize(run.workers); ++worker)
     analysis.tasks_of_worker.push_back(lookups.tasks_of(worker).size());
+  for (const bool gpu : {true, false})
+    for (int worker = 0; worker < std::ssize(run.workers); ++worker)
+      if ((run.workers[worker].kind == Kind::Gpu) == gpu && (gpu || analysis.tasks_of_worker[worker] > 0))
+        analysis.shown_workers.push_back(worker);
   for (const auto& task : run.tasks)
     if (lookups.started(task)) analysis.flops += task.flops;
 

@@ -93,6 +93,8 @@ struct Series {
 struct Analysis {
   std::vector<Shares> workers;
   std::vector<std::size_t> tasks_of_worker;
+  std::vector<int> shown_workers;  ///< the rows of charts: GPUs first, because most of the work is there, then the
+                                   ///< cores that computed a task
   std::vector<Gap>
       worst_gaps;  ///< at most ten, the longest first; gaps of CPU cores only if these did a tenth of the work
   std::vector<LinkUse> links;  ///< links that carried data

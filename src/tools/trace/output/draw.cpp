@@ -72,8 +72,7 @@ void Chart::draw_path(Canvas& canvas) const {
     double begin, end;
   };
   std::map<int, const Row*> row_of;
-  for (const auto& row : workers_)
-    for (const int worker : row.workers) row_of[worker] = &row;
+  for (const auto& row : workers_) row_of[row.worker] = &row;
   std::vector<Stay> stays;
   // Tasks that follow each other closely on a worker share one outline. The limit grows until there are few enough
   // outlines.

@@ -90,7 +90,7 @@ std::vector<Bar> bars(const std::vector<Span>& spans, double top, double height,
 /// The colour of an operand's transfers, from Okabe and Ito's palette for colour-blind readers.
 std::uint32_t operand_colour(char operand);
 
-/// A row of the chart: a worker, a link, or several of them.
+/// A row of the chart: a worker, or one or more links.
 struct Row {
   std::string name;
   double top = 0, height = 0;
@@ -98,10 +98,10 @@ struct Row {
   std::string amount;                            ///< shown instead of the share
   std::vector<std::pair<double, double>> times;  ///< seconds
   std::vector<std::uint32_t> colours;            ///< one per time
-  std::vector<int> workers;
+  int worker = none;                             ///< none: a link
 };
 
-/// One row per worker. Many workers without tasks share one row, such as the cores of a machine with GPUs.
+/// One row per worker that is shown.
 std::vector<Row> worker_rows(const Explained& explained);
 
 /// One row per link that carried data: from the host, to the host, then between GPUs. If there are many links between

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <map>
 #include <tuple>
 
@@ -36,34 +35,25 @@ std::uint32_t operand_colour(char operand) {
 }
 
 std::vector<Row> worker_rows(const Explained& explained) {
-  const auto& run = explained.run;
-  const auto& analysis = explained.analysis;
-  std::vector<std::vector<int>> tasks(run.workers.size());
-  for (std::size_t i = 0; i < run.tasks.size(); ++i)
-    if (const int worker = run.tasks[i].worker; worker >= 0 && worker < static_cast<int>(tasks.size()))
-      tasks[static_cast<std::size_t>(worker)].push_back(static_cast<int>(i));
-
+  const auto& [run, analysis] = explained;
   std::vector<Row> result;
-  for (std::size_t w = 0; w < tasks.size(); ++w) {
-    if (tasks[w].empty() && run.workers[w].kind != Kind::Gpu) continue;  // the summary counts idle cores
+  std::map<int, std::size_t> row_of;
+  for (const int w : analysis.shown_workers) {
+    const auto& worker = run.workers[static_cast<std::size_t>(w)];
+    row_of[w] = result.size();
     auto& row = result.emplace_back();
-    row.name = run.workers[w].name;
-    row.workers = {static_cast<int>(w)};
-    if (run.span > 0 && w < analysis.workers.size())
-      row.share = std::clamp(analysis.workers[w].computing / run.span, 0.0, 1.0);
-    for (const int i : tasks[w]) {
-      const auto& task = run.tasks[static_cast<std::size_t>(i)];
-      const bool known = task.routine >= 0 && task.routine < static_cast<int>(run.routines.size());
-      add(row, run, task.start, task.end,
-          known ? run.routines[static_cast<std::size_t>(task.routine)].colour : 0x8c8c8c);
-    }
+    row.name = worker.name, row.worker = w;
+    if (run.span > 0)
+      row.share = std::clamp(analysis.workers[static_cast<std::size_t>(w)].computing / run.span, 0.0, 1.0);
+    row.height = worker.kind == Kind::Gpu ? 13 : height(analysis.shown_workers.size(), 11, 170);
   }
-  std::ranges::stable_sort(result, std::greater{}, [&](const Row& row) {
-    return run.workers[static_cast<std::size_t>(row.workers[0])].kind == Kind::Gpu;
-  });
-  for (auto& row : result)
-    row.height =
-        run.workers[static_cast<std::size_t>(row.workers[0])].kind == Kind::Gpu ? 13 : height(result.size(), 11, 170);
+  for (const auto& task : run.tasks) {
+    const auto row = row_of.find(task.worker);
+    if (row == row_of.end()) continue;
+    const bool known = task.routine >= 0 && task.routine < static_cast<int>(run.routines.size());
+    add(result[row->second], run, task.start, task.end,
+        known ? run.routines[static_cast<std::size_t>(task.routine)].colour : 0x8c8c8c);
+  }
   return result;
 }
 

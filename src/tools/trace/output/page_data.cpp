@@ -211,6 +211,7 @@ Json page_data(const Run& run, const Analysis& analysis) {
           {"span", run.span},
           {"flops", analysis.flops},
           {"workers", workers(run, analysis)},
+          {"shown", analysis.shown_workers},
           {"nodes", list(run.nodes, node_row)},
           {"routines", routines(lookups, shown)},
           {"links", links(run, analysis)},

@@ -29,11 +29,6 @@ function firstAbove(sorted, limit) {
   return low;
 }
 
-/** Worker indices with GPUs first, because most of the work is there. Cores without a task are left out. */
-const shownWorkers = run => run.workers.map((_, i) => i)
-  .filter(i => run.workers[i].kind === 'gpu' || run.workers[i].tasks > 0)
-  .sort((a, b) => (run.workers[a].kind === 'gpu' ? 0 : 1) - (run.workers[b].kind === 'gpu' ? 0 : 1) || a - b);
-
 /** Groups the indices of things by row and keeps their order. */
 function groupBy(rows, count) {
   const groups = Array.from({ length: count }, () => []);

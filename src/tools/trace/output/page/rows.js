@@ -7,7 +7,7 @@ const heights = { heading: 30, title: 22, gpu: 26, cpu: 18, cpuOfMany: 13, link:
 function workerRows(run) {
   const many = run.workers.filter(worker => worker.kind === 'cpu').length > 12;
   const height = worker => (worker.kind === 'gpu' ? heights.gpu : many ? heights.cpuOfMany : heights.cpu);
-  return shownWorkers(run).map(i => ({
+  return run.shown.map(i => ({
     kind: 'task', run, worker: i, label: run.workers[i].name,
     note: percentText(share(run.workers[i].computing, run.span)), height: height(run.workers[i]),
     items: Int32Array.from(run.taskRows[i]), lanes: run.workerLanes[i],

@@ -38,7 +38,7 @@ function sumOfWorkers(run, kind, seconds) {
 
 function workersTable(run) {
   const seconds = secondsByRoutine(run), unit = secondsUnit(run.span);
-  const rows = shownWorkers(run).map(i => ({ ...run.workers[i], span: run.span, seconds: seconds[i] }));
+  const rows = run.shown.map(i => ({ ...run.workers[i], span: run.span, seconds: seconds[i] }));
   const sums = ['gpu', 'cpu'].map(kind => sumOfWorkers(run, kind, seconds)).filter(sum => sum.of > 1);
   const ofState = state => [
     number(stateNames[state], row => row[state], unit.show, unit.name),
