@@ -23,7 +23,7 @@ inline std::string number_text(std::floating_point auto number) {
 
 template <typename V>
 std::string value_text(const V& value) {
-  if constexpr (std::is_same_v<V, Part>) return std::array{"all", "lower", "upper"}[static_cast<int>(value)];
+  if constexpr (std::is_same_v<V, common::Part>) return std::array{"all", "lower", "upper"}[static_cast<int>(value)];
   else if constexpr (std::is_enum_v<V> && sizeof(V) == 1) return std::string(1, static_cast<char>(value));
   else if constexpr (std::is_floating_point_v<V>) return number_text(value);
   else if constexpr (std::is_integral_v<V> || std::is_enum_v<V>) return std::to_string(static_cast<long long>(value));
@@ -37,7 +37,7 @@ struct Factor {
 };
 Factor factor(const Number& value, const auto& arguments) { return {value, arguments.work.type}; }
 inline std::string value_text(const Factor& factor) {
-  return with_type(factor.type, [&]<Scalar T>(T) { return value_text(T(factor.value)); });
+  return common::with_type(factor.type, [&]<Scalar T>(T) { return value_text(T(factor.value)); });
 }
 
 template <typename... V>

@@ -50,7 +50,7 @@ struct SymmPanel {
     blas.gemm(Op::NoTrans, Op::NoTrans, k, C.n, k, alpha, D.data, D.ld, own, B.ld, beta, C.data + first, C.ld);
     if (count == 0) return;
     const T* const others = A.data + rest;
-    blas.gemm(symmetry(hermitian), Op::NoTrans, k, C.n, count, alpha, others, A.ld, B.data + rest, B.ld, T(1),
+    blas.gemm(common::symmetry(hermitian), Op::NoTrans, k, C.n, count, alpha, others, A.ld, B.data + rest, B.ld, T(1),
               C.data + first, C.ld);
     blas.gemm(Op::NoTrans, Op::NoTrans, count, C.n, k, alpha, others, A.ld, own, B.ld, beta, C.data + rest, C.ld);
   }
@@ -69,8 +69,8 @@ struct Syrk {
     T* const c = element(C, first_row, 0);
     if constexpr (hermitian) blas.herk(uplo, op, C.n, k, std::real(alpha), a, A.ld, std::real(beta), c, C.ld);
     else blas.syrk(uplo, op, C.n, k, alpha, a, A.ld, beta, c, C.ld);
-    if (const auto r = rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0)
-      blas.gemm(op, other_factor(hermitian, op), r.m, r.n, k, alpha, row(op, A, r.i), A.ld, a, A.ld, beta,
+    if (const auto r = common::rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0)
+      blas.gemm(op, common::other_factor(hermitian, op), r.m, r.n, k, alpha, row(op, A, r.i), A.ld, a, A.ld, beta,
                 element(C, r.i, r.j), C.ld);
   }
 };
@@ -88,12 +88,12 @@ struct Syr2k {
     T* const c = element(C, first_row, 0);
     if constexpr (hermitian) blas.her2k(uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, std::real(beta), c, C.ld);
     else blas.syr2k(uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, beta, c, C.ld);
-    if (const auto r = rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0) {
-      const Op other = other_factor(hermitian, op);
+    if (const auto r = common::rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0) {
+      const Op other = common::other_factor(hermitian, op);
       T* const rest = element(C, r.i, r.j);
       blas.gemm(op, other, r.m, r.n, k, alpha, row(op, A, r.i), A.ld, b, B.ld, beta, rest, C.ld);
-      blas.gemm(op, other, r.m, r.n, k, conjugated_if<T>(hermitian, alpha), row(op, B, r.i), B.ld, a, A.ld, T(1), rest,
-                C.ld);
+      blas.gemm(op, other, r.m, r.n, k, common::conjugated_if<T>(hermitian, alpha), row(op, B, r.i), B.ld, a, A.ld,
+                T(1), rest, C.ld);
     }
   }
 };

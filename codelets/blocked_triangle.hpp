@@ -6,6 +6,8 @@
 
 namespace tessera::codelets {
 
+using device::Tile;
+
 /// Rows [first, first + count) of B if the triangle is on the left, or columns of B if it is on the right. Below, both
 /// are called "rows".
 struct Range {

@@ -19,6 +19,9 @@
 /// The codelets of all tile operations: their arguments, their construction, and the cost of their tasks.
 namespace tessera::codelets {
 
+using common::Number;
+using device::Work;
+
 /// A tile operation: its implementations and its performance model. Lives as long as the process.
 struct TileOperation {
   starpu_perfmodel model{};
@@ -180,7 +183,7 @@ struct DiagonalBlocksArgs {
 starpu_codelet& diagonal_blocks(char type);
 
 /// A result that the tasks of a factorization compute in addition to the factors. The task `outcome` delivers it.
-class OutcomeValue : NotCopyable {
+class OutcomeValue : common::NotCopyable {
  public:
   virtual ~OutcomeValue() = default;
   virtual std::int64_t bits() const noexcept = 0;
@@ -315,7 +318,7 @@ class GrowthValue final : public OutcomeValue {
 /// `outcome` will write (read), so that `outcome` runs after all of these tasks.
 struct GrowthArgs {
   Work work;
-  Part part;
+  common::Part part;
   GrowthValue::Of of;
   GrowthValue* value;
 };
@@ -468,7 +471,7 @@ starpu_codelet& inspect(char type);
 /// The arguments of scale and add.
 struct ScaleArgs {
   Work work;
-  Part part;
+  common::Part part;
   int first_row;
   bool real_diagonal;  ///< treats the imaginary part of C's diagonal as 0, and sets it to 0; only for a triangle
   Number beta;

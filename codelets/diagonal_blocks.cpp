@@ -26,7 +26,7 @@ struct Findings {
   double inverses[2] = {};  ///< in the inverses of each order
 };
 constexpr int findings = sizeof(Findings) / sizeof(double);
-static_assert(findings <= device::Lane::most_values);
+static_assert(findings <= device::cuda::Lane::most_values);
 
 /// Decides from the Findings, which a lane has `taken`, how trsm may use the inverses.
 template <Scalar T>
@@ -51,19 +51,19 @@ class Inversion {
   /// @return  false if the tile is too large, after reporting a failure
   bool run() {
     // Each pair of blocks needs five pointers.
-    if (static_cast<std::size_t>(A_.n / (2 * diagonal_block) + 1) * 5 > device::Lane::most_pointers) {
-      report_failure("diagonal_blocks on a GPU: a tile of order " + std::to_string(A_.n) + " is too large");
+    if (static_cast<std::size_t>(A_.n / (2 * diagonal_block) + 1) * 5 > device::cuda::Lane::most_pointers) {
+      common::report_failure("diagonal_blocks on a GPU: a tile of order " + std::to_string(A_.n) + " is too large");
       return false;
     }
-    check("diagonal_blocks", device::add_magnitudes_of_triangle<T>(
-                                 lane_.stream, uplo_ == Uplo::Lower, diag_ == Diag::Unit, V_.ld, A_.m, A_.n, A_.data,
-                                 A_.ld, lane_.values + offsetof(Findings, blocks) / sizeof(double),
-                                 lane_.values + offsetof(Findings, rest) / sizeof(double)));
+    device::check("diagonal_blocks", device::cuda::add_magnitudes_of_triangle<T>(
+                                         lane_.stream, uplo_ == Uplo::Lower, diag_ == Diag::Unit, V_.ld, A_.m, A_.n,
+                                         A_.data, A_.ld, lane_.values + offsetof(Findings, blocks) / sizeof(double),
+                                         lane_.values + offsetof(Findings, rest) / sizeof(double)));
     invert_smallest();
     add_magnitude(0);
     double_order();
     add_magnitude(1);
-    check("diagonal_blocks", device::take_values(lane_.stream, lane_.values, findings, lane_.taken));
+    device::check("diagonal_blocks", device::cuda::take_values(lane_.stream, lane_.values, findings, lane_.taken));
     return true;
   }
 
@@ -71,18 +71,19 @@ class Inversion {
   static constexpr std::size_t inverses = offsetof(Findings, inverses) / sizeof(double);
   /// Adds the elements now in D to the findings for inverses of this order.
   void add_magnitude(std::size_t order) {
-    check("diagonal_blocks",
-          device::add_magnitude<T>(lane_.stream, V_.ld, A_.n, V_.data, V_.ld, lane_.values + inverses + order));
+    device::check("diagonal_blocks", device::cuda::add_magnitude<T>(lane_.stream, V_.ld, A_.n, V_.data, V_.ld,
+                                                                    lane_.values + inverses + order));
   }
 
   void clear() {
-    check("diagonal_blocks",
-          device::clear(lane_.stream, V_.data, static_cast<std::size_t>(V_.ld) * static_cast<std::size_t>(A_.n)));
+    device::check(
+        "diagonal_blocks",
+        device::cuda::clear(lane_.stream, V_.data, static_cast<std::size_t>(V_.ld) * static_cast<std::size_t>(A_.n)));
   }
 
-  /// Writes arrays of pointers, see device::PointerArrays.
-  void write_pointers(const device::PointerArrays& of, int arrays, int count) {
-    check("diagonal_blocks", device::write_pointers(lane_.stream, of, arrays, count, lane_.pointers));
+  /// Writes arrays of pointers, see device::cuda::PointerArrays.
+  void write_pointers(const device::cuda::PointerArrays& of, int arrays, int count) {
+    device::check("diagonal_blocks", device::cuda::write_pointers(lane_.stream, of, arrays, count, lane_.pointers));
   }
   const T** pointers(int array, int count) const {
     return reinterpret_cast<const T**>(lane_.pointers) + static_cast<std::ptrdiff_t>(array) * count;
@@ -93,10 +94,11 @@ class Inversion {
 
   /// Inverts the smallest blocks by substitution.
   void invert_smallest() {
-    static_assert(device::inverted_order == diagonal_block);
+    static_assert(device::cuda::inverted_order == diagonal_block);
     clear();
-    check("diagonal_blocks", device::invert_triangles<T>(lane_.stream, uplo_ == Uplo::Lower, diag_ == Diag::Unit, A_.n,
-                                                         A_.data, A_.ld, V_.data, V_.ld));
+    device::check("diagonal_blocks",
+                  device::cuda::invert_triangles<T>(lane_.stream, uplo_ == Uplo::Lower, diag_ == Diag::Unit, A_.n,
+                                                    A_.data, A_.ld, V_.data, V_.ld));
   }
 
   /// Inverts the blocks of double order. The two diagonal halves of a block are already inverted, and the
@@ -105,7 +107,7 @@ class Inversion {
     constexpr int order = diagonal_block;
     const int all = A_.n / (2 * order), rest = A_.n - all * 2 * order - order;  // rows of an incomplete second half
     const auto square = static_cast<std::size_t>(order) * order;
-    const int fit = static_cast<int>(device::workspace_bytes / (square * sizeof(T)));
+    const int fit = static_cast<int>(device::cuda::workspace_bytes / (square * sizeof(T)));
     for (int begin = 0; begin < all; begin += fit) {
       const int count = std::min(fit, all - begin), first = begin * 2 * order;
       const int r = uplo_ == Uplo::Lower ? first + order : first, c = uplo_ == Uplo::Lower ? first : first + order;
@@ -118,10 +120,12 @@ class Inversion {
                      5, count);
       const auto array = [&](int i) { return pointers(i, count); };
       const auto output = [&](int i) { return const_cast<T* const*>(array(i)); };
-      check("diagonal_blocks", device::gemm_batched<T>(lane_.handle, order, order, order, T(1), array(0), A_.ld,
-                                                       array(1), V_.ld, T{}, output(2), order, count));
-      check("diagonal_blocks", device::gemm_batched<T>(lane_.handle, order, order, order, T(-1), array(3), V_.ld,
-                                                       array(2), order, T{}, output(4), V_.ld, count));
+      device::check("diagonal_blocks",
+                    device::cuda::gemm_batched<T>(lane_.handle, order, order, order, T(1), array(0), A_.ld, array(1),
+                                                  V_.ld, T{}, output(2), order, count));
+      device::check("diagonal_blocks",
+                    device::cuda::gemm_batched<T>(lane_.handle, order, order, order, T(-1), array(3), V_.ld, array(2),
+                                                  order, T{}, output(4), V_.ld, count));
     }
     if (rest > 0) double_last(all * 2 * order, rest);
   }
@@ -132,10 +136,12 @@ class Inversion {
     const bool lower = uplo_ == Uplo::Lower;
     const int r = lower ? first + order : first, c = lower ? first : first + order;
     const int m = lower ? rest : order, n = lower ? order : rest;
-    check("diagonal_blocks", device::gemm<T>(lane_.handle, Op::NoTrans, Op::NoTrans, m, n, n, T(1), element(A_, r, c),
-                                             A_.ld, V_.element(c, c), V_.ld, T{}, products(), m));
-    check("diagonal_blocks", device::gemm<T>(lane_.handle, Op::NoTrans, Op::NoTrans, m, n, m, T(-1), V_.element(r, r),
-                                             V_.ld, products(), m, T{}, V_.element(r, c), V_.ld));
+    device::check("diagonal_blocks",
+                  device::cuda::gemm<T>(lane_.handle, Op::NoTrans, Op::NoTrans, m, n, n, T(1), element(A_, r, c), A_.ld,
+                                        V_.element(c, c), V_.ld, T{}, products(), m));
+    device::check("diagonal_blocks",
+                  device::cuda::gemm<T>(lane_.handle, Op::NoTrans, Op::NoTrans, m, n, m, T(-1), V_.element(r, r), V_.ld,
+                                        products(), m, T{}, V_.element(r, c), V_.ld));
   }
 
   T* products() const { return static_cast<T*>(lane_.workspace); }
@@ -144,7 +150,7 @@ class Inversion {
   DiagonalBlocks<T> V_;
   Uplo uplo_;
   Diag diag_;
-  device::Lane& lane_ = device::local_lane();
+  device::cuda::Lane& lane_ = device::cuda::local_lane();
 };
 
 #endif
@@ -153,7 +159,7 @@ template <Scalar T>
 struct InvertDiagonalBlocks {
   using Args = DiagonalBlocksArgs;
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
     const Tile<const T> square{A.data + args.first_row, std::min(A.m - args.first_row, A.n), A.n, A.ld};
     invert_diagonal_blocks<T>(square, tile<T>(buffers[1]), args.uplo, args.diag, starpu_task_get_current()->handles[1]);
@@ -169,14 +175,14 @@ void invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo,
                             starpu_data_handle_t blocks) {
   set_inverses(blocks, {Inverses::Refused, 0});
   if (!Inversion<T>(A, D, uplo, diag).run()) return;
-  const auto& lane = device::local_lane();
-  then_on_host(lane.stream, [blocks, taken = lane.taken] { set_inverses(blocks, judge<T>(taken)); });
+  const auto& lane = device::cuda::local_lane();
+  device::then_on_host(lane.stream, [blocks, taken = lane.taken] { set_inverses(blocks, judge<T>(taken)); });
 }
 template <Scalar T>
 Inverses inverted_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
   if (!Inversion<T>(A, D, uplo, diag).run()) return {Inverses::Refused, 0};
-  const auto& lane = device::local_lane();
-  check("diagonal_blocks", device::wait_for(lane.stream));
+  const auto& lane = device::cuda::local_lane();
+  device::check("diagonal_blocks", device::cuda::wait_for(lane.stream));
   return judge<T>(lane.taken);
 }
 #define INSTANTIATE_INVERSION(T)                                                                                   \

@@ -32,15 +32,16 @@ struct FindZero {
     return {A.data + args.row, order, order, A.ld};
   }
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = square(buffers, args);
     report_zeros(A.data, A.ld + std::ptrdiff_t{1}, A.n, args.first, *args.value);
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
-    if (device::local_solver().handle == nullptr) return;  // only its pinned memory is used; the failure was reported
-    visit_diagonal<T>(on, square(buffers, args), [args](const T* diagonal, int first, int count) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
+    if (device::cuda::local_solver().handle == nullptr)
+      return;  // only its pinned memory is used; the failure was reported
+    device::visit_diagonal<T>(on, square(buffers, args), [args](const T* diagonal, int first, int count) {
       report_zeros(diagonal, 1, count, args.first + first, *args.value);
     });
   }

@@ -8,6 +8,8 @@
 
 namespace tessera::codelets {
 
+using common::Rectangle;
+
 namespace {
 
 template <Scalar T>
@@ -25,14 +27,14 @@ struct Gemmt {
     };
   }
 
-  static void run(const OnHost& blas, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& blas, void* buffers[], const Args& args) {
     const Uplo uplo = args.uplo;
     const auto beta = T(args.beta);
     const auto C = tile<T>(buffers[2]);
     const int leaf = std::min(128, C.n);
     const auto product = product_on(blas, buffers, args);
     std::vector<T> square(static_cast<std::size_t>(leaf) * leaf);
-    cut_trapezoid(
+    common::cut_trapezoid(
         uplo, C.m, C.n, args.first_row, leaf,
         [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
         [&](int row, int column, int n) {
@@ -44,7 +46,7 @@ struct Gemmt {
             if (beta == T{}) {
               std::copy_n(from, count, to);
             } else {
-              if (beta != T(1)) host::scal(count, beta, to);
+              if (beta != T(1)) device::cpu::scal(count, beta, to);
               for (int i = 0; i < count; i++) to[i] += from[i];
             }
           }
@@ -52,42 +54,43 @@ struct Gemmt {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const Uplo uplo = args.uplo;
     const auto beta = T(args.beta);
     const auto C = tile<T>(buffers[2]);
-    const device::LeafWorkspace<T> workspace;
+    const device::cuda::LeafWorkspace<T> workspace;
     const auto product = product_on(on, buffers, args);
-    cut_trapezoid(
-        uplo, C.m, C.n, args.first_row, device::leaf,
+    common::cut_trapezoid(
+        uplo, C.m, C.n, args.first_row, device::cuda::leaf,
         [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
         [&](int row, int column, int n) {
           T* const corner = element(C, row, column);
           if (beta != T{})
-            check("gemmt", device::scale<T>(on.handle, n, n, T(1), corner, C.ld, workspace.square, device::leaf));
-          product(row, column, n, n, beta, workspace.square, device::leaf);
-          check("gemmt", device::copy_triangle<T>(on.handle, uplo, n, workspace.square, device::leaf, workspace.packed,
-                                                  corner, C.ld));
+            device::check("gemmt", device::cuda::scale<T>(on.handle, n, n, T(1), corner, C.ld, workspace.square,
+                                                          device::cuda::leaf));
+          product(row, column, n, n, beta, workspace.square, device::cuda::leaf);
+          device::check("gemmt", device::cuda::copy_triangle<T>(on.handle, uplo, n, workspace.square,
+                                                                device::cuda::leaf, workspace.packed, corner, C.ld));
         });
   }
 #endif
 
 #ifdef TESSERA_WITH_OPENCL
-  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+  static void run(const device::OnOpenCl& on, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]), B = tile<const T>(buffers[1]);
     const auto C = tile<T>(buffers[2]);
     const int k = args.op_a == Op::NoTrans ? A.n : A.m;
-    const auto product = [&](const opencl::Place& D, const Rectangle& r, T beta) {
+    const auto product = [&](const device::opencl::Place& D, const Rectangle& r, T beta) {
       on.gemm_to<T>(D, args.op_a, args.op_b, r.m, r.n, k, T(args.alpha), row(args.op_a, A, r.i), A.ld,
                     column(args.op_b, B, r.j), B.ld, beta);
     };
-    cut_trapezoid(
-        args.uplo, C.m, C.n, args.first_row, opencl::leaf,
+    common::cut_trapezoid(
+        args.uplo, C.m, C.n, args.first_row, device::opencl::leaf,
         [&](const Rectangle& r) { product(on.place(element(C, r.i, r.j), C.ld), r, T(args.beta)); },
         [&](int row, int column, int n) {
           product(on.square(), {row, column, n, n}, T{});
-          on.add<T>({.m = n, .n = n, .part = part_of(args.uplo)}, on.square(), T(args.beta), element(C, row, column),
-                    C.ld);
+          on.add<T>({.m = n, .n = n, .part = common::part_of(args.uplo)}, on.square(), T(args.beta),
+                    element(C, row, column), C.ld);
         });
   }
 #endif

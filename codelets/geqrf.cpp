@@ -13,12 +13,12 @@ template <typename Kernel, Scalar T, typename Arguments>
 struct OnPanels {
   using Args = Arguments;
 
-  static void run(const OnHost& blas, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& blas, void* buffers[], const Args& args) {
     PanelOnHost<T> on(blas);
     Kernel::compute(on, buffers, args);
   }
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& device, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& device, void* buffers[], const Args& args) {
     PanelOnDevice<T> on(device);
     Kernel::compute(on, buffers, args);
   }

@@ -23,20 +23,20 @@ struct Laswp {
       exchange(B, args.first + i * args.step, pivots.data, PivotTile::count(pivots.m));
     }
   }
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     run(buffers, args, [&](const TileStack<T>& B, int first, const int* pivots, int count) {
       exchange_rows(B, first, pivots, count, args.backwards ? -1 : 1);
     });
   }
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& /*on*/, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& /*on*/, void* buffers[], const Args& args) {
     run(buffers, args, [&](const TileStack<T>& B, int first, int* pivots, int count) {
       move_rows(B, first, pivots, count, args.backwards);
     });
   }
 #endif
 #ifdef TESSERA_WITH_OPENCL
-  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+  static void run(const device::OnOpenCl& on, void* buffers[], const Args& args) {
     run(buffers, args, [&](const TileStack<T>& B, int first, const int* pivots, int count) {
       on.move_rows(B, first, pivots, count, args.backwards);
     });
@@ -75,20 +75,21 @@ struct PanelSolve {
     }
     if (args.op != Op::NoTrans) diagonal();
   }
-  static void run(const OnHost& blas, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& blas, void* buffers[], const Args& args) {
     run(blas, buffers, args, [](Uplo uplo, Op op, Diag diag, int n, int nrhs, const T* A, int lda, T* B, int ldb) {
-      host::trsm<T>(Side::Left, uplo, op, diag, n, nrhs, T(1), A, lda, B, ldb);
+      device::cpu::trsm<T>(Side::Left, uplo, op, diag, n, nrhs, T(1), A, lda, B, ldb);
     });
   }
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     run(on, buffers, args, [&](Uplo uplo, Op op, Diag diag, int n, int nrhs, const T* A, int lda, T* B, int ldb) {
-      check("trsm", device::trsm<T>(on.handle, Side::Left, uplo, op, diag, n, nrhs, T(1), A, lda, B, ldb));
+      device::check("trsm",
+                    device::cuda::trsm<T>(on.handle, Side::Left, uplo, op, diag, n, nrhs, T(1), A, lda, B, ldb));
     });
   }
 #endif
 #ifdef TESSERA_WITH_OPENCL
-  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+  static void run(const device::OnOpenCl& on, void* buffers[], const Args& args) {
     run(on, buffers, args, [&](Uplo uplo, Op op, Diag diag, int n, int nrhs, const T* A, int lda, T* B, int ldb) {
       solve<T>(on, triangular_args(args.work, Side::Left, uplo, diag, T(1), false, op), {A, n, n, lda},
                {B, n, nrhs, ldb});

@@ -20,22 +20,22 @@ struct GetrfBesideUpdates {
   static constexpr bool reads_indices = true;
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const int rows = TileStack<T>(buffers, args.panel.tiles).m() - args.panel.first;
-    auto* const lanes = device::local_lanes();
+    auto* const lanes = device::cuda::local_lanes();
     auto* const panel = lanes == nullptr ? nullptr : &lanes->panel(rows);
-    if (panel == nullptr || device::leaf_width<T>(rows, panel->multiprocessors) == 0) {
+    if (panel == nullptr || device::cuda::leaf_width<T>(rows, panel->multiprocessors) == 0) {
       update(on, buffers, args);
       Getrf<T>::run(on, buffers, args.panel);
       return;
     }
-    device::side_by_side(
-        *lanes, *panel, [&] { update(OnDevice{}, buffers, args); },
-        [&] { Getrf<T>::run(OnDevice{}, buffers, args.panel); });
+    device::cuda::side_by_side(
+        *lanes, *panel, [&] { update(device::OnDevice{}, buffers, args); },
+        [&] { Getrf<T>::run(device::OnDevice{}, buffers, args.panel); });
   }
 
   /// Computes the updates, passing to each its buffers in the order of PanelUpdate.
-  static void update(const OnDevice& on, void* buffers[], const Args& args) {
+  static void update(const device::OnDevice& on, void* buffers[], const Args& args) {
     const int inverses_of_panel = args.panel.blocked ? 1 : 0, inverses_of_other = args.update.blocked ? 1 : 0;
     const int first = args.panel.tiles + 1 + inverses_of_panel, tiles = args.update.tiles;
     const int at_inverses = first + tiles + 1;

@@ -47,12 +47,12 @@ void factorize_by_halves(Uplo unit, const Tile<T>& A) {
       rest{element(A, half, half), A.m - half, A.n - half, A.ld};
   const auto diag = [&](Uplo factor) { return factor == unit ? Diag::Unit : Diag::NonUnit; };
   factorize_by_halves<T>(unit, {A.data, half, half, A.ld});
-  host::trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, diag(Uplo::Lower), right.m, right.n, T(1), A.data, A.ld,
-                right.data, A.ld);
-  host::trsm<T>(Side::Right, Uplo::Upper, Op::NoTrans, diag(Uplo::Upper), below.m, below.n, T(1), A.data, A.ld,
-                below.data, A.ld);
-  host::gemm<T>(Op::NoTrans, Op::NoTrans, rest.m, rest.n, half, T(-1), below.data, A.ld, right.data, A.ld, T(1),
-                rest.data, A.ld);
+  device::cpu::trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, diag(Uplo::Lower), right.m, right.n, T(1), A.data, A.ld,
+                       right.data, A.ld);
+  device::cpu::trsm<T>(Side::Right, Uplo::Upper, Op::NoTrans, diag(Uplo::Upper), below.m, below.n, T(1), A.data, A.ld,
+                       below.data, A.ld);
+  device::cpu::gemm<T>(Op::NoTrans, Op::NoTrans, rest.m, rest.n, half, T(-1), below.data, A.ld, right.data, A.ld, T(1),
+                       rest.data, A.ld);
   factorize_by_halves<T>(unit, rest);
 }
 
@@ -60,7 +60,7 @@ template <Scalar T>
 struct GetrfNopiv {
   using Args = GetrfNopivArgs;
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
     factorize_by_halves(args.unit, A);
     const int count = std::min(A.m, A.n), zero = first_zero(A.data, A.ld + std::ptrdiff_t{1}, count);
@@ -68,28 +68,28 @@ struct GetrfNopiv {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
-    const auto& solver = device::local_solver();
+    const auto& solver = device::cuda::local_solver();
     if (solver.handle == nullptr) return;  // the failure has been reported
     // In cuSOLVER, the lower factor has the unit diagonal. If the upper factor must have it, cuSOLVER gets the
     // transpose.
     const bool transposed = args.unit == Uplo::Upper;
     const int m = transposed ? A.n : A.m, n = transposed ? A.m : A.n, ld = transposed ? A.n : A.ld;
     int elements = 0;
-    check("getrf_nopiv", device::getrf_workspace<T>(solver.handle, m, n, A.data, ld, &elements));
+    device::check("getrf_nopiv", device::cuda::getrf_workspace<T>(solver.handle, m, n, A.data, ld, &elements));
     constexpr std::size_t alignment = 64;
     const auto own = (static_cast<std::size_t>(elements) + alignment - 1) / alignment * alignment,
                copy = transposed ? static_cast<std::size_t>(m) * static_cast<std::size_t>(n) : 0;
-    auto* const workspace = static_cast<T*>(device::solver_workspace((own + copy) * sizeof(T)));
+    auto* const workspace = static_cast<T*>(device::cuda::solver_workspace((own + copy) * sizeof(T)));
     if (workspace == nullptr) return;  // the failure has been reported
     T* const target = transposed ? workspace + own : A.data;
-    if (transposed) check("transpose", device::transpose<T>(on.handle, m, n, A.data, A.ld, target, ld));
-    check("getrf_nopiv", device::getrf<T>(solver.handle, m, n, target, ld, workspace, nullptr,
-                                          solver.info));  // null means no pivoting
-    if (transposed) check("transpose", device::transpose<T>(on.handle, n, m, target, ld, A.data, A.ld));
+    if (transposed) device::check("transpose", device::cuda::transpose<T>(on.handle, m, n, A.data, A.ld, target, ld));
+    device::check("getrf_nopiv", device::cuda::getrf<T>(solver.handle, m, n, target, ld, workspace, nullptr,
+                                                        solver.info));  // null means no pivoting
+    if (transposed) device::check("transpose", device::cuda::transpose<T>(on.handle, n, m, target, ld, A.data, A.ld));
     // Searches the diagonal itself, because cuSOLVER's info may miss values that are not finite, as that of potrf does.
-    visit_diagonal<T>(on, {A.data, A.m, A.n, A.ld}, [args](const T* diagonal, int first, int count) {
+    device::visit_diagonal<T>(on, {A.data, A.m, A.n, A.ld}, [args](const T* diagonal, int first, int count) {
       const int zero = first_zero(diagonal, 1, count);
       if (zero < count) args.value->report(args.first + first + zero + 1);
     });

@@ -38,13 +38,14 @@ struct PanelMultiply {
                 B.square.ld, T(1), B.above.data, B.above.ld);
     multiply(A.square, B.square);
   }
-  static void run(const OnHost& blas, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& blas, void* buffers[], const Args& args) {
     run(blas, buffers, args, [](const Tile<const T>& A, const Tile<T>& B) {
-      host::trmm<T>(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
+      device::cpu::trmm<T>(Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld, B.data,
+                           B.ld);
     });
   }
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     run(on, buffers, args, [&](const Tile<const T>& A, const Tile<T>& B) {
       const auto triangular = triangular_args(args.work, Side::Left, Uplo::Upper, Diag::NonUnit, T(1), true);
       TriangularBlocks<T>(triangular, A, B).multiply_copies();
@@ -57,18 +58,18 @@ template <Scalar T>
 struct PanelInvert {
   using Args = PanelInvertArgs;
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto panel = tile<T>(buffers[0]);
     const UpperPanel<T> A(panel, args.first, panel.n);
     if (A.above.m > 0)
-      host::trsm<T>(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, A.above.m, A.above.n, T(-1), A.square.data,
-                    A.square.ld, A.above.data, A.above.ld);
+      device::cpu::trsm<T>(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, A.above.m, A.above.n, T(-1),
+                           A.square.data, A.square.ld, A.above.data, A.above.ld);
     // A zero on the diagonal, which `find_zero` reports, leaves the square unchanged.
-    static_cast<void>(host::trtri<T>(Uplo::Upper, Diag::NonUnit, A.square.n, A.square.data, A.square.ld));
+    static_cast<void>(device::cpu::trtri<T>(Uplo::Upper, Diag::NonUnit, A.square.n, A.square.data, A.square.ld));
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const auto panel = tile<T>(buffers[0]);
     const UpperPanel<T> A(panel, args.first, panel.n);
     const Tile<const T> square{A.square.data, A.square.m, A.square.n, A.square.ld};
@@ -88,7 +89,7 @@ template <Scalar T>
 struct SplitPanel {
   using Args = PanelArgs;
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]), L = tile<T>(buffers[1]);
     for (int j = 0; j < L.n; j++) {
       T* const column = element(A, static_cast<int>(args.first), j);
@@ -98,10 +99,10 @@ struct SplitPanel {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const auto panel = tile<T>(buffers[0]), L = tile<T>(buffers[1]);
     const Tile<T> A{panel.data + args.first, L.m, L.n, panel.ld};
-    check("copy", device::scale<T>(on.handle, L.m, L.n, T(1), A.data, A.ld, L.data, L.ld));
+    device::check("copy", device::cuda::scale<T>(on.handle, L.m, L.n, T(1), A.data, A.ld, L.data, L.ld));
     clear(A);
     copy_triangle<T>(on, Uplo::Upper, {L.data, L.n, L.n, L.ld}, A);
   }
@@ -118,7 +119,7 @@ struct SwapColumns {
     const auto pivots = tile<const int>(buffers[0]);
     const auto A = tile<T>(buffers[1]);
     const Index others = starpu_task_get_current()->nbuffers - 2;
-    for (int i = PivotTile::count(pivots.m) - 1; i >= 0; i--) {
+    for (int i = device::PivotTile::count(pivots.m) - 1; i >= 0; i--) {
       const Index target = pivots.data[i] - 1, beyond = target - args.distance;
       if (target == i) continue;
       if (target < A.n) {
@@ -129,12 +130,12 @@ struct SwapColumns {
       }
     }
   }
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     run(buffers, args, [](int m, T* x, T* y) { std::swap_ranges(x, x + m, y); });
   }
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
-    run(buffers, args, [&](int m, T* x, T* y) { check("swap", device::swap<T>(on.handle, m, x, y)); });
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
+    run(buffers, args, [&](int m, T* x, T* y) { device::check("swap", device::cuda::swap<T>(on.handle, m, x, y)); });
   }
 #endif
 };

@@ -9,6 +9,8 @@
 
 namespace tessera::codelets {
 
+using common::Part;
+
 namespace {
 
 /// |Re| + |Im|, by which the BLAS compares elements.
@@ -26,13 +28,13 @@ struct Growth {
     args.value->add(args.of, std::isnan(sum) ? std::numeric_limits<double>::quiet_NaN() : magnitude(largest));
   }
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
     for (int j = 0; j < A.n; j++) {
       const int first = args.part == Part::Lower ? j : 0, end = args.part == Part::Upper ? std::min(j + 1, A.m) : A.m;
       if (first >= end) break;
       const T* const x = element(A, first, j);
-      add(args, x[host::largest(end - first, x)], host::sum_of_magnitudes(end - first, x));
+      add(args, x[device::cpu::largest(end - first, x)], device::cpu::sum_of_magnitudes(end - first, x));
     }
   }
 
@@ -46,7 +48,7 @@ struct Growth {
     T element;
   };
 
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
     if (args.part == Part::All) return examine(on, static_cast<Index>(A.m) * A.n, A.data, args);
     // Packs the trapezoid: first the triangle, then the rows below it or the columns beside it.
@@ -56,38 +58,40 @@ struct Growth {
                              lower ? A.n : A.n - order, A.ld};
     const Index triangle = static_cast<Index>(order) * (order + 1) / 2,
                 elements = triangle + static_cast<Index>(rest.m) * (rest.n);
-    auto* const packed = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
+    auto* const packed =
+        static_cast<T*>(device::cuda::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
     if (packed == nullptr)
       return args.value->add(args.of, std::numeric_limits<double>::quiet_NaN());  // failure reported
-    check("growth",
-          device::pack_triangle<T>(on.handle, lower ? Uplo::Lower : Uplo::Upper, order, A.data, A.ld, packed));
+    device::check("growth", device::cuda::pack_triangle<T>(on.handle, lower ? Uplo::Lower : Uplo::Upper, order, A.data,
+                                                           A.ld, packed));
     if (rest.m > 0 && rest.n > 0)
-      check("growth", device::scale<T>(on.handle, rest.m, rest.n, T(1), rest.data, rest.ld, packed + triangle, rest.m));
+      device::check("growth", device::cuda::scale<T>(on.handle, rest.m, rest.n, T(1), rest.data, rest.ld,
+                                                     packed + triangle, rest.m));
     examine(on, elements, packed, args);
   }
 
   /// Waits for the stream twice, because an element can be read only after its index is known.
-  static void examine(const OnDevice& on, Index elements, const T* x, const Args& args) {
-    static_assert(sizeof(Findings) <= device::results_bytes);
-    auto& found = *static_cast<Findings*>(device::local_results());
+  static void examine(const device::OnDevice& on, Index elements, const T* x, const Args& args) {
+    static_assert(sizeof(Findings) <= device::cuda::results_bytes);
+    auto& found = *static_cast<Findings*>(device::cuda::local_results());
     constexpr auto unknown = std::numeric_limits<Real<T>>::quiet_NaN();  // initial value, in case a kernel fails
     for (Index first = 0; first < elements; first += most) {
       const int count = static_cast<int>(std::min(most, elements - first));
       found = {unknown, 1, T(unknown)};
       {
-        const device::ResultsInMemory mode(on.handle);
-        check("growth", device::largest<T>(on.handle, count, x + first, &found.index));
-        check("growth", device::sum_of_magnitudes<T>(on.handle, count, x + first, &found.sum));
+        const device::cuda::ResultsInMemory mode(on.handle);
+        device::check("growth", device::cuda::largest<T>(on.handle, count, x + first, &found.index));
+        device::check("growth", device::cuda::sum_of_magnitudes<T>(on.handle, count, x + first, &found.sum));
       }
       wait();
       const int index = std::clamp(found.index, 1, count) - 1;
       // A kernel copies this, because a cudaMemcpy would queue behind tiles that are being written back.
-      check("growth", device::copy<T>(on.handle, 1, x + first + index, 1, &found.element));
+      device::check("growth", device::cuda::copy<T>(on.handle, 1, x + first + index, 1, &found.element));
       wait();
       add(args, found.element, found.sum);
     }
   }
-  static void wait() { check("growth", device::wait_for(device::local_stream())); }
+  static void wait() { device::check("growth", device::cuda::wait_for(device::cuda::local_stream())); }
 #endif
 };
 

@@ -11,7 +11,7 @@ template <Scalar T>
 struct Inspect {
   using Args = InspectArgs;
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto C = tile<const T>(buffers[0]);
     Real<T> sum{};
     for (int j = 0; j < C.n; j++)
@@ -23,10 +23,11 @@ struct Inspect {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const auto C = tile<const T>(buffers[0]);
-    const device::ResultsInMemory mode(on.handle);
-    check("inspect", device::sum_of_magnitudes<T>(on.handle, C.m * C.n, C.data, static_cast<Real<T>*>(args.sum)));
+    const device::cuda::ResultsInMemory mode(on.handle);
+    device::check("inspect",
+                  device::cuda::sum_of_magnitudes<T>(on.handle, C.m * C.n, C.data, static_cast<Real<T>*>(args.sum)));
   }
 #endif
 };

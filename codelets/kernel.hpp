@@ -21,6 +21,14 @@
 /// Shared parts of all tile operations: functions that make a codelet of a kernel.
 namespace tessera::codelets {
 
+using device::column;
+using device::diagonal_block;
+using device::element;
+using device::element_of;
+using device::row;
+using device::Tile;
+using device::tile;
+
 // A kernel is a class with a type `Args` and a static function `run(blas, buffers, args)`. `run` is a template over
 // OnHost, OnDevice and OnOpenCl, or has overloads if devices compute the operation differently. Without a `run` for
 // OpenCL, only other workers run the kernel. A kernel that takes indices from a tile declares `reads_indices`; it is
@@ -28,7 +36,7 @@ namespace tessera::codelets {
 
 template <typename Kernel>
 bool may_run() {
-  if constexpr (requires { Kernel::reads_indices; }) return !reads_failed_tile(*starpu_task_get_current());
+  if constexpr (requires { Kernel::reads_indices; }) return !common::reads_failed_tile(*starpu_task_get_current());
   else return true;
 }
 
@@ -36,9 +44,9 @@ template <typename Kernel>
 void on_cpu(void* buffers[], void* args) {
   if (!may_run<Kernel>()) return;
   const auto& known = *static_cast<const typename Kernel::Args*>(args);
-  const detail::float_mode::Within that_of_the_caller(known.work.mode);
-  const host::OneThread per_call;
-  Kernel::run(OnHost{}, buffers, known);
+  const common::float_mode::Within that_of_the_caller(known.work.mode);
+  const device::cpu::OneThread per_call;
+  Kernel::run(device::OnHost{}, buffers, known);
 }
 
 /// The CUDA implementation. Without CUDA it is null, so that only other workers run the tasks. Simulated GPUs never
@@ -46,7 +54,7 @@ void on_cpu(void* buffers[], void* args) {
 #ifdef TESSERA_WITH_CUDA
 template <typename Kernel>
 void on_gpu(void* buffers[], void* args) {
-  if (may_run<Kernel>()) Kernel::run(OnDevice{}, buffers, *static_cast<const typename Kernel::Args*>(args));
+  if (may_run<Kernel>()) Kernel::run(device::OnDevice{}, buffers, *static_cast<const typename Kernel::Args*>(args));
 }
 #elif defined(STARPU_SIMGRID)
 template <typename Kernel>
@@ -62,14 +70,14 @@ template <typename Kernel>
 void on_opencl(void* buffers[], void* args) {
   if (!may_run<Kernel>()) return;
   const auto* const task = starpu_task_get_current();
-  OpenClTiles tiles(buffers, static_cast<int>(STARPU_TASK_GET_NBUFFERS(task)));
-  const OnOpenCl on{tiles};
+  device::OpenClTiles tiles(buffers, static_cast<int>(STARPU_TASK_GET_NBUFFERS(task)));
+  const device::OnOpenCl on{tiles};
   const auto turn = on.worker.turn();
   Kernel::run(on, tiles.buffers(), *static_cast<const typename Kernel::Args*>(args));
 }
 template <typename Kernel>
 constexpr starpu_opencl_func_t opencl_function() {
-  if constexpr (requires(const OnOpenCl& on, void** buffers, const typename Kernel::Args& args) {
+  if constexpr (requires(const device::OnOpenCl& on, void** buffers, const typename Kernel::Args& args) {
                   Kernel::run(on, buffers, args);
                 })
     return on_opencl<Kernel>;
@@ -93,23 +101,25 @@ starpu_codelet& codelet_of(const char* name, int host_buffer = -1) {
 /// The codelet of a kernel for elements of a type, which is s, d, c or z.
 template <template <Scalar T> typename Kernel>
 starpu_codelet& codelet_of(char type, const char* name, int host_buffer = -1) {
-  return with_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T>>(name, host_buffer); });
+  return common::with_type(type,
+                           [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T>>(name, host_buffer); });
 }
 /// The codelet of a kernel with two variants.
 template <template <Scalar T, bool> typename Kernel, bool variant>
 starpu_codelet& codelet_of(char type, const char* name) {
-  return with_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T, variant>>(name); });
+  return common::with_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T, variant>>(name); });
 }
 /// The codelet of the Hermitian variant of a kernel, which exists only for the types c and z.
 template <template <Scalar T, bool hermitian> typename Kernel>
 starpu_codelet& codelet_of_hermitian(char type, const char* name) {
-  return with_complex_type(type, [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T, true>>(name); });
+  return common::with_complex_type(type,
+                                   [&]<Scalar T>(T) -> starpu_codelet& { return codelet_of<Kernel<T, true>>(name); });
 }
 
 /// The codelet of a kernel that runs only on GPUs.
 template <template <Scalar T> typename Kernel>
 starpu_codelet& codelet_for_gpus(char type, const char* name) {
-  return with_type(type, [&]<Scalar T>(T) -> starpu_codelet& {
+  return common::with_type(type, [&]<Scalar T>(T) -> starpu_codelet& {
     static TileOperation operation(name, nullptr, on_gpu<Kernel<T>>, nullptr);
     return operation.codelet;
   });

@@ -16,13 +16,13 @@ template <Scalar T>
 struct Lauum {
   using Args = LauumArgs;
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
     // OpenBLAS 0.3.21's slauum loses a NaN on the diagonal, which must spread over its row of L or column of U.
     std::vector<int> lost;
     for (int i = 0; i < A.n; i++)
       if (std::isnan(std::real(*element(A, i, i)))) lost.push_back(i);
-    host::lauum<T>(args.uplo, A.n, A.data, A.ld);
+    device::cpu::lauum<T>(args.uplo, A.n, A.data, A.ld);
     for (const int i : lost)
       for (int k = 0; k <= i; k++)
         *(args.uplo == Uplo::Lower ? element(A, i, k) : element(A, k, i)) =
@@ -32,11 +32,11 @@ struct Lauum {
 #ifdef TESSERA_WITH_CUDA
   /// Multiplies a copy of the triangle, whose other triangle is zero: three times the work of lauum, but in one
   /// product.
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]), W = tile<T>(buffers[1]);
     clear(W);
     copy_triangle<T>(on, args.uplo, {A.data, A.n, A.n, A.ld}, W);
-    const Op op = args.uplo == Uplo::Lower ? symmetry(is_complex<T>) : Op::NoTrans;
+    const Op op = args.uplo == Uplo::Lower ? common::symmetry(is_complex<T>) : Op::NoTrans;
     const T* const triangle = W.data;
     if constexpr (is_complex<T>) on.herk(args.uplo, op, A.n, A.n, Real<T>(1), triangle, W.ld, Real<T>(0), A.data, A.ld);
     else on.syrk(args.uplo, op, A.n, A.n, T(1), triangle, W.ld, T(0), A.data, A.ld);

@@ -18,6 +18,9 @@
 /// The result, and the info, would then depend on the tiles.
 namespace tessera::codelets {
 
+using device::element;
+using device::Tile;
+
 /// Whether none of `count` contiguous elements is infinite or NaN.
 template <Scalar T>
 bool all_finite(Index count, const T* x) {
@@ -96,8 +99,8 @@ void spread_nan(const Tile<T>& A, int first, int* pivots) {
   for (int i = first; i < std::min(A.m, A.n); i++) pivots[i] = i + 1;
 }
 
-/// A ← L U with P A = L U, like `host::getrf`, but column by column. Every product is computed, and NaN becomes the
-/// pivot only if it is already in the pivot's row.
+/// A ← L U with P A = L U, like `device::cpu::getrf`, but column by column. Every product is computed, and NaN becomes
+/// the pivot only if it is already in the pivot's row.
 template <Scalar T>
 int factorize_not_finite(const Tile<T>& A, int* pivots) {
   int info = 0;

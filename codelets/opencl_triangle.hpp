@@ -14,16 +14,16 @@
 namespace tessera::codelets {
 
 template <Scalar T>
-class OpenClTriangle : public BlockedTriangle<T, OnOpenCl> {
-  using Base = BlockedTriangle<T, OnOpenCl>;
+class OpenClTriangle : public BlockedTriangle<T, device::OnOpenCl> {
+  using Base = BlockedTriangle<T, device::OnOpenCl>;
 
  public:
   using Base::Base;
 
   /// B ← α op(A)⁻¹ B
-  void solve() const { Base::solve(opencl::largest_triangle, on_blocks(true)); }
+  void solve() const { Base::solve(device::opencl::largest_triangle, on_blocks(true)); }
   /// B ← α op(A) B
-  void multiply() const { Base::multiply(opencl::largest_triangle, on_blocks(false)); }
+  void multiply() const { Base::multiply(device::opencl::largest_triangle, on_blocks(false)); }
 
  private:
   auto on_blocks(bool inverse) const {
@@ -37,16 +37,16 @@ class OpenClTriangle : public BlockedTriangle<T, OnOpenCl> {
 
 /// B ← α op(A)⁻¹ B
 template <Scalar T>
-void solve(const OnOpenCl& on, const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B) {
+void solve(const device::OnOpenCl& on, const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B) {
   OpenClTriangle<T>(on, args, A, B).solve();
-  sum_slots::give_back(args.sum);
+  memory::sum_slots::give_back(args.sum);
 }
 
 /// B ← α op(A) B
 template <Scalar T>
-void multiply(const OnOpenCl& on, const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B) {
+void multiply(const device::OnOpenCl& on, const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B) {
   OpenClTriangle<T>(on, args, A, B).multiply();
-  sum_slots::give_back(args.sum);
+  memory::sum_slots::give_back(args.sum);
 }
 
 }  // namespace tessera::codelets

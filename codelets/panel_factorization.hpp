@@ -9,6 +9,8 @@
 
 namespace tessera::codelets {
 
+using device::PivotTile;
+
 #ifdef TESSERA_WITH_CUDA
 
 /// The factorization of a panel on a GPU, P A = L U with partial pivoting.
@@ -22,7 +24,8 @@ class PanelFactorization {
   /// @param pivots  the panel's PivotTile
   /// @pre  local_solver() has started
   PanelFactorization(const Tile<T>& A, int* pivots) : A_(A), pivots_(pivots) {
-    if (width_ == 0) check("getrf", device::getrf_workspace<T>(solver_.handle, A.m, A.n, A.data, A.ld, &elements_));
+    if (width_ == 0)
+      device::check("getrf", device::cuda::getrf_workspace<T>(solver_.handle, A.m, A.n, A.data, A.ld, &elements_));
   }
 
   std::size_t workspace_bytes() const {
@@ -40,7 +43,7 @@ class PanelFactorization {
     moves_ = origin_ + A_.m;
     clear(moves_, leaf_ints() * all_leaves());
     for (int b = 0; b < PivotTile::batches(order()); b++) clear(PivotTile::moves(pivots_, order(), b).count, 1);
-    check("set_origins", device::set_origins(stream_, origin_, A_.m));
+    device::check("set_origins", device::cuda::set_origins(stream_, origin_, A_.m));
     factorize(0, order());
     if (A_.n > order()) update(0, order(), A_.n - order());
   }
@@ -58,14 +61,16 @@ class PanelFactorization {
   }
 
   void factorize_leaf(int begin, int n) {
-    const device::Leaf<T> leaf{
+    const device::cuda::Leaf<T> leaf{
         A_.data, A_.ld, A_.m, A_.n, begin, n, pivots_, origin_, moves_ + leaves_ * leaf_ints(), solver_.info};
-    check("getrf", device::factorize_leaf(stream_, leaf, solver_.exchange, next_epoch(solver_), multiprocessors_));
+    device::check("getrf",
+                  device::cuda::factorize_leaf(stream_, leaf, solver_.exchange, next_epoch(solver_), multiprocessors_));
     leaves_++;
     const int end = begin + n;
     if (end % PivotTile::batch != 0 && end != order()) return;
     const auto moves = PivotTile::moves(pivots_, order(), begin / PivotTile::batch);
-    check("collect_moves", device::collect_moves(stream_, origin_, A_.m, moves.count, moves.destination, moves.source));
+    device::check("collect_moves",
+                  device::cuda::collect_moves(stream_, origin_, A_.m, moves.count, moves.destination, moves.source));
   }
 
   /// Updates the `others` columns that follow columns [begin, begin + n).
@@ -73,20 +78,21 @@ class PanelFactorization {
     const T* const L = at(begin, begin);
     T* const U = at(begin, begin + n);
     const int below = A_.m - begin - n;
-    check("trsm", device::trsm<T>(blas_, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, n, others, T(1), L, A_.ld, U,
-                                  A_.ld));
+    device::check("trsm", device::cuda::trsm<T>(blas_, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, n, others,
+                                                T(1), L, A_.ld, U, A_.ld));
     if (below > 0)
-      check("gemm", device::gemm<T>(blas_, Op::NoTrans, Op::NoTrans, below, others, n, T(-1), L + n, A_.ld,
-                                    static_cast<const T*>(U), A_.ld, T(1), U + n, A_.ld));
+      device::check("gemm", device::cuda::gemm<T>(blas_, Op::NoTrans, Op::NoTrans, below, others, n, T(-1), L + n,
+                                                  A_.ld, static_cast<const T*>(U), A_.ld, T(1), U + n, A_.ld));
   }
 
   /// Lets the solver library factorize a panel that is too tall for the leaves. Waits for the stream.
   void run_by_library(T* workspace) {
-    check("getrf", device::getrf<T>(solver_.handle, A_.m, A_.n, A_.data, A_.ld, workspace, pivots_, solver_.info));
+    device::check("getrf",
+                  device::cuda::getrf<T>(solver_.handle, A_.m, A_.n, A_.data, A_.ld, workspace, pivots_, solver_.info));
     std::vector<int> tile(static_cast<std::size_t>(PivotTile::elements(order())));
     const auto copy = [&](int* to, const int* from, std::size_t count) {
-      check("copy of the pivots", device::copy_elements(stream_, from, to, count));
-      check("copy of the pivots", device::wait_for(stream_));
+      device::check("copy of the pivots", device::cuda::copy_elements(stream_, from, to, count));
+      device::check("copy of the pivots", device::cuda::wait_for(stream_));
     };
     copy(tile.data(), pivots_, static_cast<std::size_t>(order()));
     PivotTile::write_moves(tile.data(), order());
@@ -94,7 +100,7 @@ class PanelFactorization {
   }
 
   void clear(int* data, Index count) const {
-    check("memset", device::clear(stream_, data, static_cast<std::size_t>(count)));
+    device::check("memset", device::cuda::clear(stream_, data, static_cast<std::size_t>(count)));
   }
   T* at(int i, int j) const { return element(A_, i, j); }
   Index all_leaves() const { return (order() + width_ - 1) / width_; }
@@ -102,11 +108,11 @@ class PanelFactorization {
 
   Tile<T> A_;
   int* pivots_;
-  device::Solver& solver_ = device::local_solver();
-  device::Stream stream_ = device::local_stream();
-  device::Handle blas_ = device::local_handle();
-  int multiprocessors_ = device::local_lane().multiprocessors;
-  int width_ = device::leaf_width<T>(A_.m, multiprocessors_), elements_ = 0;
+  device::cuda::Solver& solver_ = device::cuda::local_solver();
+  device::cuda::Stream stream_ = device::cuda::local_stream();
+  device::cuda::Handle blas_ = device::cuda::local_handle();
+  int multiprocessors_ = device::cuda::local_lane().multiprocessors;
+  int width_ = device::cuda::leaf_width<T>(A_.m, multiprocessors_), elements_ = 0;
   Index leaves_ = 0;
   int *origin_ = nullptr, *moves_ = nullptr;
 };

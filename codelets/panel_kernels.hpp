@@ -18,6 +18,8 @@
 /// Kernels on panels that several codelets share: the factorization, and the update of another panel.
 namespace tessera::codelets {
 
+using device::TileStack;
+
 /// The pivots of a task, whose buffer follows the tiles of its first panel.
 inline int* pivots_in(void* buffers[], int tiles) { return tile<int>(buffers[tiles]).data; }
 
@@ -26,7 +28,7 @@ inline starpu_data_handle_t handle_of(int buffer) { return STARPU_TASK_GET_HANDL
 /// Exchanges rows `first` + i and `first` + pivots[i] − 1 of B; in reverse order if `step` is -1.
 template <typename T>
 void exchange_rows(const TileStack<T>& B, int first, const int* pivots, int count, int step) {
-  if (B.count() == 1) return host::laswp<T>(B.n(), &B.at(first, 0), B.tile(0).ld, count, pivots, step);
+  if (B.count() == 1) return device::cpu::laswp<T>(B.n(), &B.at(first, 0), B.tile(0).ld, count, pivots, step);
   for (int j = 0; j < B.n(); j++)
     for (int i = 0; i < count; i++) {
       const int k = step > 0 ? i : count - 1 - i;
@@ -38,15 +40,15 @@ void exchange_rows(const TileStack<T>& B, int first, const int* pivots, int coun
 /// Exchanges rows of B on a GPU by the pivots of a PivotTile; in reverse order if `step` is -1.
 template <typename T>
 void move_rows(const TileStack<T>& B, int first, int* pivots, int count, bool backwards) {
-  static_assert(device::TileColumn<T>::most_tiles == most_tile_rows);
-  device::TileColumn<T> column{};
+  static_assert(device::cuda::TileColumn<T>::most_tiles == most_tile_rows);
+  device::cuda::TileColumn<T> column{};
   column.tile_m = B.tile_m();
   for (int i = 0; i < B.count(); i++) column.data[i] = B.tile(i).data, column.ld[i] = B.tile(i).ld;
   const int batches = PivotTile::batches(count), most = 2 * std::min(count, PivotTile::batch);
   for (int i = 0; i < batches; i++) {
     const auto moves = PivotTile::moves(pivots, count, backwards ? batches - 1 - i : i);
-    check("laswp", device::move_rows<T>(device::local_stream(), column, first, B.n(),
-                                        {moves.count, moves.destination, moves.source, most}, backwards));
+    device::check("laswp", device::cuda::move_rows<T>(device::cuda::local_stream(), column, first, B.n(),
+                                                      {moves.count, moves.destination, moves.source, most}, backwards));
   }
 }
 #endif
@@ -55,7 +57,7 @@ template <Scalar T>
 struct Getrf {
   using Args = GetrfArgs;
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const TileStack<T> A(buffers, args.tiles);
     const int m = A.m() - args.first, order = std::min(m, A.n());
     int* const pivots = pivots_in(buffers, args.tiles);
@@ -80,14 +82,14 @@ struct Getrf {
 
   static int factorize(const Tile<T>& panel, int* pivots) {
     if (!all_finite<T>({panel.data, panel.m, panel.n, panel.ld})) return factorize_not_finite(panel, pivots);
-    return host::getrf<T>(panel.m, panel.n, panel.data, panel.ld, pivots);
+    return device::cpu::getrf<T>(panel.m, panel.n, panel.data, panel.ld, pivots);
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& /*on*/, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& /*on*/, void* buffers[], const Args& args) {
     const TileStack<T> A(buffers, args.tiles);
     if (args.blocked) set_inverses(handle_of(args.tiles + 1), {Inverses::Refused, 0});
-    const auto& solver = device::local_solver();
+    const auto& solver = device::cuda::local_solver();
     if (solver.handle == nullptr) return;  // the failure has been reported
     const int m = A.m() - args.first;
     // A panel of several tiles is gathered, because fewer and larger products suffice for a contiguous panel.
@@ -96,7 +98,7 @@ struct Getrf {
     Tile<T> panel{A.tile(0).data + args.first, m, A.n(), args.tiles == 1 ? A.tile(0).ld : m};
     PanelFactorization<T> factorization(panel, pivots_in(buffers, args.tiles));
     auto* const workspace =
-        static_cast<std::byte*>(device::solver_workspace(gathered + factorization.workspace_bytes()));
+        static_cast<std::byte*>(device::cuda::solver_workspace(gathered + factorization.workspace_bytes()));
     if (workspace == nullptr) return;  // the failure has been reported
     if (args.tiles > 1) {
       panel.data = reinterpret_cast<T*>(workspace);
@@ -105,7 +107,7 @@ struct Getrf {
     factorization.run(panel.data, workspace + gathered);
     if (args.tiles > 1)
       for_each_part(A, args.first, panel, [](const Tile<T>& part, const Tile<T>& copy) { copy_tile(copy, part); });
-    then_on_host(device::local_stream(), [info = solver.info, place = args.place, value = args.value] {
+    device::then_on_host(device::cuda::local_stream(), [info = solver.info, place = args.place, value = args.value] {
       if (*info > 0) value->report(place + *info);
     });
     if (!args.blocked) return;
@@ -132,8 +134,8 @@ struct Getrf {
   }
 
   static void copy_tile(const Tile<T>& from, const Tile<T>& to) {
-    check("copy of a panel",
-          device::copy_matrix(device::local_stream(), from.m, from.n, from.data, from.ld, to.data, to.ld));
+    device::check("copy of a panel", device::cuda::copy_matrix(device::cuda::local_stream(), from.m, from.n, from.data,
+                                                               from.ld, to.data, to.ld));
   }
 #endif
 };
@@ -157,12 +159,13 @@ struct PanelUpdate {
     Tile<T> U() const { return B.rows(first, first + order); }
   };
 
-  static void run(const OnHost& blas, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& blas, void* buffers[], const Args& args) {
     const Panels p(buffers, args);
     exchange_rows(p.B, p.first, p.pivots, p.order, 1);
     const auto L = p.L();
     const auto U = p.U();
-    host::trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, p.order, U.n, T(1), L.data, L.ld, U.data, U.ld);
+    device::cpu::trsm<T>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, p.order, U.n, T(1), L.data, L.ld, U.data,
+                         U.ld);
     subtract(blas, p);
   }
 
@@ -178,10 +181,10 @@ struct PanelUpdate {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     run(on, buffers, args, args.blocked ? inverses_of(handle_of(2 * args.tiles + 1)) : Inverses{Inverses::Refused, 0});
   }
-  static void run(const OnDevice& on, void* buffers[], const Args& args, const Inverses& inverses) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args, const Inverses& inverses) {
     const Panels p(buffers, args);
     move_rows(p.B, p.first, p.pivots, p.order, false);
     const auto L = p.L();
@@ -190,19 +193,19 @@ struct PanelUpdate {
   }
 
   /// B ← L⁻¹ B
-  static void solve(const OnDevice& on, void* buffers[], const Args& args, const Inverses& inverses,
+  static void solve(const device::OnDevice& on, void* buffers[], const Args& args, const Inverses& inverses,
                     const Tile<const T>& L, const Tile<T>& B) {
     const auto triangle = triangular_args(args.work, Side::Left, Uplo::Lower, Diag::Unit, T(1), args.blocked);
     if (args.blocked &&
         TriangularBlocks<T>(triangle, L, B).solve_by(tile<const T>(buffers[2 * args.tiles + 1]), inverses))
       return;
-    check("trsm", device::trsm<T>(on.handle, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, B.m, B.n, T(1), L.data,
-                                  L.ld, B.data, B.ld));
+    device::check("trsm", device::cuda::trsm<T>(on.handle, Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, B.m, B.n,
+                                                T(1), L.data, L.ld, B.data, B.ld));
   }
 #endif
 
 #ifdef TESSERA_WITH_OPENCL
-  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+  static void run(const device::OnOpenCl& on, void* buffers[], const Args& args) {
     const Panels p(buffers, args);
     on.move_rows(p.B, p.first, p.pivots, p.order, false);
     const auto L = p.L();

@@ -24,7 +24,7 @@
 namespace tessera::codelets {
 
 template <Scalar T>
-inline constexpr Op adjoint_of = symmetry(is_complex<T>);
+inline constexpr Op adjoint_of = common::symmetry(is_complex<T>);
 
 template <typename T>
 Tile<const T> constant(const Tile<T>& A) {
@@ -57,7 +57,7 @@ struct Measured {
 
 /// The steps on a core, except products.
 template <Scalar T>
-class PanelOnHost : public OnHost {
+class PanelOnHost : public device::OnHost {
  public:
   explicit PanelOnHost(const OnHost& /*blas*/) {}
 
@@ -66,25 +66,25 @@ class PanelOnHost : public OnHost {
     try {
       memory_.resize(static_cast<std::size_t>(elements));
     } catch (const std::bad_alloc&) {
-      report_failure("geqrf: no memory for " + std::to_string(elements) + " elements of workspace");
+      common::report_failure("geqrf: no memory for " + std::to_string(elements) + " elements of workspace");
       return nullptr;
     }
     return memory_.data();
   }
   void factorize(const Tile<T>& A, T* tau) {
     T best{};
-    host::geqrf(A.m, A.n, A.data, A.ld, tau, &best, -1);
+    device::cpu::geqrf(A.m, A.n, A.data, A.ld, tau, &best, -1);
     const int elements = std::max(A.n, static_cast<int>(std::real(best)));
     if (T* const memory = workspace(elements); memory != nullptr)
-      host::geqrf(A.m, A.n, A.data, A.ld, tau, memory, elements);
+      device::cpu::geqrf(A.m, A.n, A.data, A.ld, tau, memory, elements);
   }
   /// B ← op(A)⁻¹ B, or B op(A)⁻¹
   void trsm(Side side, Uplo uplo, Op op, Diag diag, const Tile<const T>& A, const Tile<T>& B) const {
-    if (B.m > 0) host::trsm<T>(side, uplo, op, diag, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
+    if (B.m > 0) device::cpu::trsm<T>(side, uplo, op, diag, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
   }
   /// B ← A B, or B A, with the upper triangle of A
   void trmm(Side side, const Tile<const T>& A, const Tile<T>& B) const {
-    host::trmm<T>(side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
+    device::cpu::trmm<T>(side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld);
   }
   /// The upper triangle of C ← the upper triangle of Aᴴ A
   void gram(const Tile<const T>& A, const Tile<T>& C) const {
@@ -96,7 +96,7 @@ class PanelOnHost : public OnHost {
   Index for_cholesky(int /*order*/) const { return 0; }
   /// The upper triangle of C ← its Cholesky factor.
   void cholesky(const Tile<T>& C, T* /*workspace*/) {
-    found_.is_definite = host::potrf(Uplo::Upper, C.n, C.data, C.ld) == 0;
+    found_.is_definite = device::cpu::potrf(Uplo::Upper, C.n, C.data, C.ld) == 0;
   }
   /// squares[at] ← the sum of |C − s I|² over the upper triangle, with row i weighted by the real part of weights[i].
   /// @param weights  if null, all weights are 1
@@ -170,97 +170,107 @@ class PanelOnHost : public OnHost {
 /// The steps on a GPU, which are asynchronous. If there is no memory for workspace, a failure is reported, and the
 /// steps compute nothing.
 template <Scalar T>
-class PanelOnDevice : public OnDevice {
+class PanelOnDevice : public device::OnDevice {
  public:
-  explicit PanelOnDevice(const OnDevice& on) : OnDevice(on) {}
+  explicit PanelOnDevice(const device::OnDevice& on) : device::OnDevice(on) {}
 
   T* workspace(Index elements) const {
-    return static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
+    return static_cast<T*>(device::cuda::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
   }
   void factorize(const Tile<T>& A, T* tau) const {
-    const auto& solver = device::local_solver();
+    const auto& solver = device::cuda::local_solver();
     if (solver.handle == nullptr) return;  // the failure has been reported
     int elements = 0;
-    check("geqrf", device::geqrf_workspace(solver.handle, A.m, A.n, A.data, A.ld, &elements));
+    device::check("geqrf", device::cuda::geqrf_workspace(solver.handle, A.m, A.n, A.data, A.ld, &elements));
     if (T* const memory = workspace(elements); memory != nullptr)
-      check("geqrf", device::geqrf(solver.handle, A.m, A.n, A.data, A.ld, tau, memory, elements, solver.info));
+      device::check("geqrf",
+                    device::cuda::geqrf(solver.handle, A.m, A.n, A.data, A.ld, tau, memory, elements, solver.info));
   }
   void trsm(Side side, Uplo uplo, Op op, Diag diag, const Tile<const T>& A, const Tile<T>& B) const {
     if (B.m > 0)
-      check("trsm", device::trsm<T>(handle, side, uplo, op, diag, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld));
+      device::check("trsm",
+                    device::cuda::trsm<T>(handle, side, uplo, op, diag, B.m, B.n, T(1), A.data, A.ld, B.data, B.ld));
   }
   void trmm(Side side, const Tile<const T>& A, const Tile<T>& B) const {
-    check("trmm", device::trmm<T>(handle, side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1), A.data, A.ld,
-                                  B.data, B.ld));
+    device::check("trmm", device::cuda::trmm<T>(handle, side, Uplo::Upper, Op::NoTrans, Diag::NonUnit, B.m, B.n, T(1),
+                                                A.data, A.ld, B.data, B.ld));
   }
   /// Computes a product, because cuBLAS splits the long sums of gemm, but not those of syrk.
   void gram(const Tile<const T>& A, const Tile<T>& C) const {
     multiply<T>(*this, T(1), adjoint_of<T>, A, Op::NoTrans, A, T{}, C);
   }
   Index for_cholesky(int order) const {
-    const auto& solver = device::local_solver();
+    const auto& solver = device::cuda::local_solver();
     int elements = 0;
     if (solver.handle != nullptr)
-      check("potrf", device::potrf_workspace<T>(solver.handle, Uplo::Upper, order, nullptr, order, &elements));
+      device::check("potrf",
+                    device::cuda::potrf_workspace<T>(solver.handle, Uplo::Upper, order, nullptr, order, &elements));
     return elements;
   }
   void cholesky(const Tile<T>& C, T* workspace) const {
-    const auto& solver = device::local_solver();
+    const auto& solver = device::cuda::local_solver();
     if (solver.handle == nullptr) return;  // the failure has been reported
-    check("potrf", device::potrf<T>(solver.handle, Uplo::Upper, C.n, C.data, C.ld, workspace,
-                                    static_cast<int>(for_cholesky(C.n)), solver.info));
+    device::check("potrf", device::cuda::potrf<T>(solver.handle, Uplo::Upper, C.n, C.data, C.ld, workspace,
+                                                  static_cast<int>(for_cholesky(C.n)), solver.info));
   }
   void measure(const Tile<const T>& C, const T* weights, double s, int at) const {
-    static_assert(2 * device::parts_of_squares * sizeof(double) <= device::results_bytes);
-    auto* const parts = static_cast<double*>(device::local_results()) + at * device::parts_of_squares;
-    std::fill_n(parts, device::parts_of_squares, std::numeric_limits<double>::quiet_NaN());  // if a kernel fails
-    check("measure", device::sum_squares(device::local_stream(), C.n, C.data, C.ld, weights, s, parts));
+    static_assert(2 * device::cuda::parts_of_squares * sizeof(double) <= device::cuda::results_bytes);
+    auto* const parts = static_cast<double*>(device::cuda::local_results()) + at * device::cuda::parts_of_squares;
+    std::fill_n(parts, device::cuda::parts_of_squares, std::numeric_limits<double>::quiet_NaN());  // if a kernel fails
+    device::check("measure",
+                  device::cuda::sum_squares(device::cuda::local_stream(), C.n, C.data, C.ld, weights, s, parts));
   }
   Measured wait() const {
-    const auto status = device::wait_for(device::local_stream());
-    check("a factorization", status);
-    const auto& solver = device::local_solver();
-    const auto* const parts = static_cast<const double*>(device::local_results());
+    const auto status = device::cuda::wait_for(device::cuda::local_stream());
+    device::check("a factorization", status);
+    const auto& solver = device::cuda::local_solver();
+    const auto* const parts = static_cast<const double*>(device::cuda::local_results());
     const auto sum = [&](int at) {
-      return std::accumulate(parts + at * device::parts_of_squares, parts + (at + 1) * device::parts_of_squares, 0.0);
+      return std::accumulate(parts + at * device::cuda::parts_of_squares,
+                             parts + (at + 1) * device::cuda::parts_of_squares, 0.0);
     };
-    return {status == device::success && solver.handle != nullptr && *solver.info == 0, {sum(0), sum(1)}};
+    return {status == device::cuda::success && solver.handle != nullptr && *solver.info == 0, {sum(0), sum(1)}};
   }
   static constexpr int rows_of_tall_column = 64;  ///< columns of panels that are less tall stay in the caches
   static constexpr int narrowest_half = 64, widest_half = 128;
-  static constexpr int leaf = device::leaf_with_signs;
+  static constexpr int leaf = device::cuda::leaf_with_signs;
   void factorize_leaf(const Tile<T>& A, T* signs) const {
-    check("leaf", device::factorize_leaf_with_signs(device::local_stream(), A.n, A.data, A.ld, signs));
+    device::check("leaf",
+                  device::cuda::factorize_leaf_with_signs(device::cuda::local_stream(), A.n, A.data, A.ld, signs));
   }
   void copy_upper(const Tile<const T>& A, const T* signs, const Tile<T>& C) const {
-    check("copy_upper", device::copy_upper(device::local_stream(), C.n, A.data, A.ld, signs, C.data, C.ld));
+    device::check("copy_upper",
+                  device::cuda::copy_upper(device::cuda::local_stream(), C.n, A.data, A.ld, signs, C.data, C.ld));
   }
   void set_upper(const T* signs, const Tile<const T>& R, const Tile<T>& A) const {
-    check("set_upper", device::set_upper(device::local_stream(), R.n, signs, R.data, R.ld, A.data, A.ld));
+    device::check("set_upper",
+                  device::cuda::set_upper(device::cuda::local_stream(), R.n, signs, R.data, R.ld, A.data, A.ld));
   }
   void copy_diagonal(const Tile<const T>& A, T* diagonal) const {
-    check("copy", device::copy<T>(handle, A.n, A.data, A.ld + 1, diagonal));
+    device::check("copy", device::cuda::copy<T>(handle, A.n, A.data, A.ld + 1, diagonal));
   }
   void unit_lower(const Tile<const T>& A, const Tile<T>& V) const {
-    check("unit_lower", device::unit_lower(device::local_stream(), V.m, A.data, A.ld, V.data, V.ld));
+    device::check("unit_lower",
+                  device::cuda::unit_lower(device::cuda::local_stream(), V.m, A.data, A.ld, V.data, V.ld));
   }
   void scale_rows(const T* factors, const Tile<T>& C) const {
-    check("scale_rows", device::scale_rows(device::local_stream(), C.m, C.n, factors, C.data, C.ld));
+    device::check("scale_rows",
+                  device::cuda::scale_rows(device::cuda::local_stream(), C.m, C.n, factors, C.data, C.ld));
   }
   void set_diagonal(const T* diagonal, const Tile<T>& C) const {
     clear(C);
-    check("copy", device::copy<T>(handle, C.n, diagonal, 1, C.data, C.ld + 1));
+    device::check("copy", device::cuda::copy<T>(handle, C.n, diagonal, 1, C.data, C.ld + 1));
   }
   void set_identity(const Tile<T>& C) const {
     clear(C);
-    for (int first = 0; first < C.n; first += device::leaf)
-      device::set_unit_diagonal<T>(std::min(device::leaf, C.n - first), element(C, first, first), C.ld);
+    for (int first = 0; first < C.n; first += device::cuda::leaf)
+      device::cuda::set_unit_diagonal<T>(std::min(device::cuda::leaf, C.n - first), element(C, first, first), C.ld);
   }
   void clear(const Tile<T>& C) const {
     if (C.m > 0 && C.n > 0) codelets::clear(C);
   }
   void copy(const Tile<const T>& A, const Tile<T>& C) const {
-    check("copy", device::scale<T>(handle, C.m, C.n, T(1), A.data, A.ld, C.data, C.ld));
+    device::check("copy", device::cuda::scale<T>(handle, C.m, C.n, T(1), A.data, A.ld, C.data, C.ld));
   }
 };
 #endif

@@ -30,28 +30,30 @@ template <Scalar T>
 struct Potrf {
   using Args = PotrfArgs;
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
     const int finite = first_not_finite<T>(args.uplo, {A.data, A.m, A.n, A.ld});
-    const int info = host::potrf<T>(args.uplo, A.n, A.data, A.ld);
+    const int info = device::cpu::potrf<T>(args.uplo, A.n, A.data, A.ld);
     const int factorized = std::min(info > 0 ? info - 1 : A.n, finite);
     const int bad = first_not_positive(A.data, A.ld + std::ptrdiff_t{1}, factorized);
     if (bad < A.n) args.value->report(args.first + bad + 1);
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
-    const auto& solver = device::local_solver();
-    if (solver.handle == nullptr) return;                                              // the failure has been reported
-    if constexpr (is_complex<T>) device::clear_imaginary_diagonal(A.n, A.data, A.ld);  // LAPACK does not read it
-    check("potrf", device::first_not_finite<T>(device::local_stream(), args.uplo == Uplo::Lower, A.n, A.data, A.ld,
-                                               solver.not_finite));
+    const auto& solver = device::cuda::local_solver();
+    if (solver.handle == nullptr) return;  // the failure has been reported
+    if constexpr (is_complex<T>) device::cuda::clear_imaginary_diagonal(A.n, A.data, A.ld);  // LAPACK does not read it
+    device::check("potrf", device::cuda::first_not_finite<T>(device::cuda::local_stream(), args.uplo == Uplo::Lower,
+                                                             A.n, A.data, A.ld, solver.not_finite));
     int elements = 0;
-    check("potrf", device::potrf_workspace<T>(solver.handle, args.uplo, A.n, A.data, A.ld, &elements));
-    auto* const workspace = static_cast<T*>(device::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
+    device::check("potrf", device::cuda::potrf_workspace<T>(solver.handle, args.uplo, A.n, A.data, A.ld, &elements));
+    auto* const workspace =
+        static_cast<T*>(device::cuda::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
     if (workspace == nullptr) return;  // the failure has been reported
-    check("potrf", device::potrf<T>(solver.handle, args.uplo, A.n, A.data, A.ld, workspace, elements, solver.info));
+    device::check(
+        "potrf", device::cuda::potrf<T>(solver.handle, args.uplo, A.n, A.data, A.ld, workspace, elements, solver.info));
     const auto examine = [info = solver.info, not_finite = solver.not_finite, args](const T* diagonal, int first,
                                                                                     int count) {
       const auto rows_before = [=](int row) { return std::clamp(row - first, 0, count); };
@@ -59,7 +61,7 @@ struct Potrf {
       const int bad = first_not_positive(diagonal, 1, factorized);
       if (bad < count) args.value->report(args.first + first + bad + 1);
     };
-    visit_diagonal<T>(on, {A.data, A.n, A.n, A.ld}, examine);
+    device::visit_diagonal<T>(on, {A.data, A.n, A.n, A.ld}, examine);
   }
 #endif
 };

@@ -5,13 +5,15 @@
 
 namespace tessera::codelets {
 
+using common::Part;
+
 namespace {
 
 #ifdef TESSERA_WITH_CUDA
 template <Scalar T>
 void scale_rectangle(T beta, T* C, int m, int n, int ld) {
-  if (beta == T{}) check("scale", device::clear_matrix(device::local_stream(), m, n, C, ld));
-  else check("scale", device::scale<T>(device::local_handle(), m, n, beta, C, ld, C, ld));
+  if (beta == T{}) device::check("scale", device::cuda::clear_matrix(device::cuda::local_stream(), m, n, C, ld));
+  else device::check("scale", device::cuda::scale<T>(device::cuda::local_handle(), m, n, beta, C, ld, C, ld));
 }
 #endif
 
@@ -22,7 +24,7 @@ struct Scale {
 
   static Tile<T> result(void* buffers[]) { return tile<T>(buffers[adds ? 1 : 0]); }
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto beta = T(args.beta);
     const auto D = tile<const T>(buffers[0]);
     const auto C = result(buffers);
@@ -34,7 +36,7 @@ struct Scale {
       if (args.real_diagonal) column[diagonal] = std::real(column[diagonal]);  // the old imaginary part must not spread
       if (adds && beta == T{}) std::copy(terms + first, terms + end, column + first);
       else if (beta == T{}) std::fill_n(column + first, end - first, T{});  // 0 · NaN would be NaN
-      else if (!adds || beta != T(1)) host::scal(end - first, beta, column + first);
+      else if (!adds || beta != T(1)) device::cpu::scal(end - first, beta, column + first);
       if (adds && beta != T{})
         for (int i = first; i < end; i++) column[i] += terms[i];  // complex axpy turns an infinity into NaN
       if (args.real_diagonal) column[diagonal] = std::real(column[diagonal]);  // scaling may have left −0
@@ -44,46 +46,49 @@ struct Scale {
 #ifdef TESSERA_WITH_CUDA
   /// C ← D. A product with 1 would change infinities and NaN of complex elements.
   static void copy(const Tile<const T>& D, const Tile<T>& C) {
-    check("copy", device::copy_matrix(device::local_stream(), C.m, C.n, D.data, D.ld, C.data, C.ld));
+    device::check("copy",
+                  device::cuda::copy_matrix(device::cuda::local_stream(), C.m, C.n, D.data, D.ld, C.data, C.ld));
   }
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const auto beta = T(args.beta);
     const auto D = tile<const T>(buffers[0]);
     const auto C = result(buffers);
-    const auto rectangle = [&](const Rectangle& r) {
+    const auto rectangle = [&](const common::Rectangle& r) {
       T* const c = element(C, r.i, r.j);
-      if constexpr (adds) check("add", device::add<T>(on.handle, r.m, r.n, element(D, r.i, r.j), D.ld, beta, c, C.ld));
+      if constexpr (adds)
+        device::check("add", device::cuda::add<T>(on.handle, r.m, r.n, element(D, r.i, r.j), D.ld, beta, c, C.ld));
       else scale_rectangle<T>(beta, c, r.m, r.n, C.ld);
     };
     if (adds && args.part == Part::All && beta == T{}) return copy(D, C);
     if (args.part == Part::All) return rectangle({0, 0, C.m, C.n});
     const auto clear_imaginary_diagonal = [&] {
       if constexpr (is_complex<T>)
-        if (args.real_diagonal) device::clear_imaginary_diagonal(C.n, element(C, args.first_row, 0), C.ld);
+        if (args.real_diagonal) device::cuda::clear_imaginary_diagonal(C.n, element(C, args.first_row, 0), C.ld);
     };
     clear_imaginary_diagonal();  // before scaling: it must not spread into the real part
-    const auto uplo = uplo_of(args.part);
-    const device::LeafWorkspace<T> workspace;
+    const auto uplo = common::uplo_of(args.part);
+    const device::cuda::LeafWorkspace<T> workspace;
     const auto corner = [&](int row, int column, int n) {
       T *const c = element(C, row, column), *const square = workspace.square;
-      constexpr int ld = device::leaf;
+      constexpr int ld = device::cuda::leaf;
       if constexpr (adds)
-        check("add", device::geam<T>(on.handle, n, n, T(1), element(D, row, column), D.ld, beta, c, C.ld, square, ld));
+        device::check("add", device::cuda::geam<T>(on.handle, n, n, T(1), element(D, row, column), D.ld, beta, c, C.ld,
+                                                   square, ld));
       else if (beta == T{}) scale_rectangle<T>(beta, square, n, n, ld);
-      else check("scale", device::scale<T>(on.handle, n, n, beta, c, C.ld, square, ld));
-      check(adds ? "add" : "scale",
-            device::copy_triangle<T>(on.handle, uplo, n, square, ld, workspace.packed, c, C.ld));
+      else device::check("scale", device::cuda::scale<T>(on.handle, n, n, beta, c, C.ld, square, ld));
+      device::check(adds ? "add" : "scale",
+                    device::cuda::copy_triangle<T>(on.handle, uplo, n, square, ld, workspace.packed, c, C.ld));
     };
-    cut_trapezoid(uplo, C.m, C.n, args.first_row, device::leaf, rectangle, corner);
+    common::cut_trapezoid(uplo, C.m, C.n, args.first_row, device::cuda::leaf, rectangle, corner);
     clear_imaginary_diagonal();  // scaling may have left −0
   }
 #endif
 
 #ifdef TESSERA_WITH_OPENCL
-  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+  static void run(const device::OnOpenCl& on, void* buffers[], const Args& args) {
     const auto D = tile<const T>(buffers[0]);
     const auto C = result(buffers);
-    const opencl::PartOf part{C.m, C.n, args.part, args.first_row, args.real_diagonal};
+    const device::opencl::PartOf part{C.m, C.n, args.part, args.first_row, args.real_diagonal};
     if constexpr (adds) on.add<T>(part, on.place(D.data, D.ld), T(args.beta), C.data, C.ld);
     else on.scale<T>(part, T(args.beta), C.data, C.ld);
   }

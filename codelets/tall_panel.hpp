@@ -79,7 +79,7 @@ bool orthogonalize(auto& on, const Tile<T>& A, const TallPanel<T>& w) {
     const auto found = on.wait();
     if (found.is_definite && found.squares[0] <= near * near) return true;
   }
-  report_failure("geqrf: a panel does not become orthonormal");  // happens only if a device fails
+  common::report_failure("geqrf: a panel does not become orthonormal");  // happens only if a device fails
   return false;
 }
 

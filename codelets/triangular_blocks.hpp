@@ -78,11 +78,11 @@ struct DiagonalBlocks {
 template <Scalar T>
 bool all_finite(const Tile<T>& A) {
   if (A.m == 0 || A.n == 0) return true;
-  const auto& lane = device::local_lane();
+  const auto& lane = device::cuda::local_lane();
   auto* const largest = static_cast<double*>(lane.results);
-  check("inspection", device::add_magnitude<T>(lane.stream, A.m, A.n, A.data, A.ld, lane.values));
-  check("inspection", device::take_value(lane.stream, lane.values, largest));
-  check("inspection", device::wait_for(lane.stream));
+  device::check("inspection", device::cuda::add_magnitude<T>(lane.stream, A.m, A.n, A.data, A.ld, lane.values));
+  device::check("inspection", device::cuda::take_value(lane.stream, lane.values, largest));
+  device::check("inspection", device::cuda::wait_for(lane.stream));
   return std::isfinite(*largest);
 }
 
@@ -94,23 +94,23 @@ bool output_is_finite(const Tile<T>& B, const TriangularArgs& args) {
   if (args.spreads) return true;  // allowed to spread, so there is nothing to check
   if (args.sum == nullptr) return all_finite<T>(B);
   const bool finite = std::isfinite(*static_cast<const Real<T>*>(args.sum));
-  sum_slots::give_back(args.sum);
+  memory::sum_slots::give_back(args.sum);
   return finite;
 }
 
 /// cuBLAS's trmm or trsm, in place.
 template <Scalar T>
-using InPlace = device::BlasStatus (*)(device::Handle, Side, Uplo, Op, Diag, int m, int n, T alpha, const T* A, int lda,
-                                       T* B, int ldb);
+using InPlace = device::cuda::BlasStatus (*)(device::cuda::Handle, Side, Uplo, Op, Diag, int m, int n, T alpha,
+                                             const T* A, int lda, T* B, int ldb);
 
 /// A tile of B and the triangular tile that is applied to it.
 template <Scalar T>
-class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
-  using Base = BlockedTriangle<T, OnDevice>;
+class TriangularBlocks : public BlockedTriangle<T, device::OnDevice> {
+  using Base = BlockedTriangle<T, device::OnDevice>;
 
  public:
   TriangularBlocks(const TriangularArgs& args, const Tile<const T>& A, const Tile<T>& B)
-      : Base(OnDevice{}, args, A, B) {}
+      : Base(device::OnDevice{}, args, A, B) {}
 
   using Base::forward, Base::solve, Base::multiply;
 
@@ -134,9 +134,9 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   /// B(rows) ← α op(A(rows, rows)) B(rows)
   void multiply_by_triangle(const Range& rows, T alpha) const {
     for_each_chunk(rows, 1, [&](T* x, int m, int n, T* copy) {
-      check("copy", device::scale<T>(handle_, m, n, T(1), x, B_.ld, copy, m));
-      check("trmm", device::trmm<T>(handle_, args_.side, args_.uplo, args_.op, args_.diag, m, n, alpha,
-                                    a(rows.first, rows.first), A_.ld, copy, m, x, B_.ld));
+      device::check("copy", device::cuda::scale<T>(handle_, m, n, T(1), x, B_.ld, copy, m));
+      device::check("trmm", device::cuda::trmm<T>(handle_, args_.side, args_.uplo, args_.op, args_.diag, m, n, alpha,
+                                                  a(rows.first, rows.first), A_.ld, copy, m, x, B_.ld));
     });
   }
 
@@ -144,13 +144,13 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   /// op(A) X), where B is the value before.
   void multiply_by_inverse(const DiagonalBlocks<const T>& inverses, const Range& rows, T alpha, bool refine) const {
     for_each_chunk(rows, refine ? 2 : 1, [&](T* x, int m, int n, T* copy) {
-      check("copy", device::scale<T>(handle_, m, n, T(1), x, B_.ld, copy, m));
+      device::check("copy", device::cuda::scale<T>(handle_, m, n, T(1), x, B_.ld, copy, m));
       apply_inverse(inverses, rows, m, n, alpha, copy, T{}, x);
       if (!refine) return;
       T* const rest = copy + static_cast<Index>(m) * n;
-      check("trmm", device::trmm<T>(handle_, args_.side, args_.uplo, args_.op, args_.diag, m, n, T(-1),
-                                    a(rows.first, rows.first), A_.ld, x, B_.ld, rest, m));
-      check("add", device::geam<T>(handle_, m, n, alpha, copy, m, T(1), rest, m, rest, m));
+      device::check("trmm", device::cuda::trmm<T>(handle_, args_.side, args_.uplo, args_.op, args_.diag, m, n, T(-1),
+                                                  a(rows.first, rows.first), A_.ld, x, B_.ld, rest, m));
+      device::check("add", device::cuda::geam<T>(handle_, m, n, alpha, copy, m, T(1), rest, m, rest, m));
       apply_inverse(inverses, rows, m, n, T(1), rest, T(1), x);
     });
   }
@@ -158,8 +158,8 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   /// B(rows) ← α op(A(rows, rows)) B(rows) or α op(A(rows, rows))⁻¹ B(rows)
   /// @param kernel  cuBLAS's trmm or trsm
   void apply_in_place(InPlace<T> kernel, const Range& rows, T alpha) const {
-    check("trmm or trsm", kernel(handle_, args_.side, args_.uplo, args_.op, args_.diag, this->m(rows), this->n(rows),
-                                 alpha, a(rows.first, rows.first), A_.ld, b(rows.first), B_.ld));
+    device::check("trmm or trsm", kernel(handle_, args_.side, args_.uplo, args_.op, args_.diag, this->m(rows),
+                                         this->n(rows), alpha, a(rows.first, rows.first), A_.ld, b(rows.first), B_.ld));
   }
 
  private:
@@ -170,11 +170,11 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
                      T beta, T* Y) const {
     const T* const V = inverses.element(rows.first, rows.first);
     if (left_)
-      check("gemm",
-            device::gemm<T>(handle_, args_.op, Op::NoTrans, m, n, m, alpha, V, inverses.ld, X, m, beta, Y, B_.ld));
+      device::check("gemm", device::cuda::gemm<T>(handle_, args_.op, Op::NoTrans, m, n, m, alpha, V, inverses.ld, X, m,
+                                                  beta, Y, B_.ld));
     else
-      check("gemm",
-            device::gemm<T>(handle_, Op::NoTrans, args_.op, m, n, n, alpha, X, m, V, inverses.ld, beta, Y, B_.ld));
+      device::check("gemm", device::cuda::gemm<T>(handle_, Op::NoTrans, args_.op, m, n, n, alpha, X, m, V, inverses.ld,
+                                                  beta, Y, B_.ld));
   }
 
   /// Cuts B(rows) into parts small enough that the workspace holds `copies` copies. Calls body(part, m, n, workspace)
@@ -183,8 +183,8 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   void for_each_chunk(const Range& rows, int copies, Body body) const {
     const int others = left_ ? B_.n : B_.m;
     const int fit = static_cast<int>(
-        std::clamp<Index>(Index{device::workspace_bytes / sizeof(T)} / copies / rows.count, 1, others));
-    auto* const workspace = static_cast<T*>(device::local_workspace());
+        std::clamp<Index>(Index{device::cuda::workspace_bytes / sizeof(T)} / copies / rows.count, 1, others));
+    auto* const workspace = static_cast<T*>(device::cuda::local_workspace());
     for (int first = 0; first < others; first += fit) {
       const int count = std::min(fit, others - first);
       T* const part = b(rows.first) + (left_ ? static_cast<Index>(first) * B_.ld : first);
@@ -193,7 +193,7 @@ class TriangularBlocks : public BlockedTriangle<T, OnDevice> {
   }
 
   using Base::a, Base::b, Base::args_, Base::A_, Base::B_, Base::left_;
-  device::Handle handle_ = this->blas_.handle;
+  device::cuda::Handle handle_ = this->blas_.handle;
 };
 
 /// B ← α op(A)⁻¹ B, by products if the inverses of the diagonal blocks are accurate enough, and row by row if values
@@ -207,12 +207,12 @@ void solve_on_device(const TriangularArgs& args, const Tile<const T>& A, const T
     const bool by_rows = !output_is_finite(B, args) || (found.use == Inverses::NotFinite && !args.spreads);
     const TriangularBlocks<T> by_blocks(args, A, B);
     if (by_rows)
-      return by_blocks.solve(1,
-                             [&](const Range& row, T alpha) { by_blocks.apply_in_place(device::trsm<T>, row, alpha); });
+      return by_blocks.solve(
+          1, [&](const Range& row, T alpha) { by_blocks.apply_in_place(device::cuda::trsm<T>, row, alpha); });
     if (by_blocks.solve_by(inverses, found)) return;
   }
-  check("trsm", device::trsm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n,
-                                T(args.alpha), A.data, A.ld, B.data, B.ld));
+  device::check("trsm", device::cuda::trsm<T>(device::cuda::local_handle(), args.side, args.uplo, args.op, args.diag,
+                                              B.m, B.n, T(args.alpha), A.data, A.ld, B.data, B.ld));
 }
 
 /// B ← α op(A) B, on copies of blocks of B if the task is blocked, and row by row if values are not finite.
@@ -222,10 +222,10 @@ void multiply_on_device(const TriangularArgs& args, const Tile<const T>& A, cons
     const TriangularBlocks<T> by_blocks(args, A, B);
     if (output_is_finite(B, args)) return by_blocks.multiply_copies();
     return by_blocks.multiply(
-        1, [&](const Range& row, T alpha) { by_blocks.apply_in_place(device::trmm<T>, row, alpha); });
+        1, [&](const Range& row, T alpha) { by_blocks.apply_in_place(device::cuda::trmm<T>, row, alpha); });
   }
-  check("trmm", device::trmm<T>(device::local_handle(), args.side, args.uplo, args.op, args.diag, B.m, B.n,
-                                T(args.alpha), A.data, A.ld, B.data, B.ld));
+  device::check("trmm", device::cuda::trmm<T>(device::cuda::local_handle(), args.side, args.uplo, args.op, args.diag,
+                                              B.m, B.n, T(args.alpha), A.data, A.ld, B.data, B.ld));
 }
 
 /// D ← the inverses of the diagonal blocks of A, in a tile registered as for `diagonal_blocks`.

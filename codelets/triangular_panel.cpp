@@ -66,22 +66,22 @@ struct TriangularPanel {
     if (product_first && args.part != Product) diagonal(p, inverse && !alone ? T(1) : alpha);
   }
 
-  static void run(const OnHost& blas, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& blas, void* buffers[], const Args& args) {
     run(blas, buffers, args, [&](const Parts& p, T alpha) {
-      const auto operation = inverse ? host::trsm<T> : host::trmm<T>;
+      const auto operation = inverse ? device::cpu::trsm<T> : device::cpu::trmm<T>;
       operation(args.side, args.uplo, args.op, args.diag, p.own.m, p.own.n, alpha, p.triangle.data, p.triangle.ld,
                 p.own.data, p.own.ld);
     });
-    sum_slots::give_back(args.sum);
+    memory::sum_slots::give_back(args.sum);
     if (args.next_sum == nullptr) return;
     const auto next = rows_of(args, tile<const T>(buffers[1]), args.next_first, args.next_rows);
     Real<T> sum{};
-    for (int j = 0; j < next.n; j++) sum += host::sum_of_magnitudes<T>(next.m, element(next, 0, j));
+    for (int j = 0; j < next.n; j++) sum += device::cpu::sum_of_magnitudes<T>(next.m, element(next, 0, j));
     *static_cast<Real<T>*>(args.next_sum) = sum;
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     run(on, buffers, args, [&](const Parts& p, T alpha) {
       const auto own = with(args, alpha);
       if constexpr (!inverse) multiply_on_device(own, p.triangle, p.own);
@@ -91,16 +91,17 @@ struct TriangularPanel {
     });
     if (args.next_sum == nullptr) return;
     // The largest magnitude also shows whether an element is not finite.
-    const auto& lane = device::local_lane();
+    const auto& lane = device::cuda::local_lane();
     const auto next = rows_of(args, tile<const T>(buffers[1]), args.next_first, args.next_rows);
-    check("inspection of a panel",
-          device::add_magnitude<T>(lane.stream, next.m, next.n, next.data, next.ld, lane.values));
-    check("inspection of a panel", device::take_value(lane.stream, lane.values, static_cast<Real<T>*>(args.next_sum)));
+    device::check("inspection of a panel",
+                  device::cuda::add_magnitude<T>(lane.stream, next.m, next.n, next.data, next.ld, lane.values));
+    device::check("inspection of a panel",
+                  device::cuda::take_value(lane.stream, lane.values, static_cast<Real<T>*>(args.next_sum)));
   }
 #endif
 
 #ifdef TESSERA_WITH_OPENCL
-  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+  static void run(const device::OnOpenCl& on, void* buffers[], const Args& args) {
     run(on, buffers, args, [&](const Parts& p, T alpha) {
       const auto own = with(args, alpha);
       if constexpr (inverse) solve<T>(on, own, p.triangle, p.own);

@@ -12,17 +12,17 @@ template <Scalar T, bool inverse>
 struct Triangular {
   using Args = TriangularArgs;
 
-  static void run(const OnHost& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto& [work, side, uplo, op, diag, alpha, blocked, sum, spreads] = args;
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);
-    const auto operation = inverse ? host::trsm<T> : host::trmm<T>;
+    const auto operation = inverse ? device::cpu::trsm<T> : device::cpu::trmm<T>;
     operation(side, uplo, op, diag, B.m, B.n, T(alpha), A.data, A.ld, B.data, B.ld);
-    sum_slots::give_back(sum);
+    memory::sum_slots::give_back(sum);
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const OnDevice& /*blas*/, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);
     if constexpr (!inverse) multiply_on_device(args, A, B);
@@ -33,7 +33,7 @@ struct Triangular {
 #endif
 
 #ifdef TESSERA_WITH_OPENCL
-  static void run(const OnOpenCl& on, void* buffers[], const Args& args) {
+  static void run(const device::OnOpenCl& on, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
     const auto B = tile<T>(buffers[1]);
     if constexpr (inverse) solve(on, args, A, B);

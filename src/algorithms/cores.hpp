@@ -14,7 +14,7 @@
 namespace tessera::algorithms {
 
 /// The core that owns part n, if parts are assigned round-robin.
-inline int core_owner(Index n, const detail::Machine& machine) {
+inline int core_owner(Index n, const machine::Machine& machine) {
   return machine.gpu_count() + static_cast<int>(n % std::ssize(machine.sharing_cores));
 }
 
@@ -25,7 +25,7 @@ class CoreColumns {
   /// @param columns  total number of tile columns
   /// @param count    number of tile columns for cores
   /// @param machine  must outlive this object
-  CoreColumns(Index columns, Index count, const detail::Machine& machine)
+  CoreColumns(Index columns, Index count, const machine::Machine& machine)
       : first_(columns - count), machine_(machine) {}
 
   Index first() const noexcept { return first_; }  ///< the first column for cores, or the number of columns
@@ -35,7 +35,7 @@ class CoreColumns {
 
  private:
   Index first_;
-  const detail::Machine& machine_;
+  const machine::Machine& machine_;
 };
 
 /// Assigns whole tiles of a result to the cores: the last ones in the order of submission. Each goes to the core with
@@ -48,7 +48,7 @@ class CoreTiles {
   /// @param count  number of tiles to assign to cores
   /// @param work   (i, j): of a tile
   template <typename Work>
-  CoreTiles(const std::vector<Step>& order, Index mt, Index count, const detail::Machine& machine, Work work)
+  CoreTiles(const std::vector<Step>& order, Index mt, Index count, const machine::Machine& machine, Work work)
       : mt_(mt) {
     std::vector<Index> load(machine.sharing_cores.size());
     for (auto step = order.rbegin(); step != order.rend() && count > 0; ++step) {

@@ -64,7 +64,7 @@ class BlockOwners {
     return all;
   }
 
-  const detail::Share& share_;
+  const tile::Share& share_;
   Index i0_, j0_;
   TileRange rows_, columns_;
 };
@@ -161,7 +161,7 @@ inline std::vector<std::span<const OwnedTile>> groups_of_columns(std::span<const
 
 /// Marks the tiles of a block of C as planned while its tasks are submitted. The policy then lets the block fill more
 /// of a GPU's memory than other incomplete results may.
-class PlannedBlock : NotCopyable {
+class PlannedBlock : common::NotCopyable {
  public:
   PlannedBlock(const detail::Session& session, const tile::Stored& C, const std::vector<OwnedTile>& tiles) {
     if (session.machine().placement != Placement::Home)
@@ -187,7 +187,7 @@ class PlannedBlock : NotCopyable {
 /// @pre  if inputs are held back, and thus released chunk by chunk, A and B share no tiles
 inline void accumulate_in_chunks(const detail::Session& session, const tile::ProcessBlocks& blocks,
                                  tile::OwnerGrid gpus, const Product& product, Index terms, const tile::Stored& C,
-                                 Number beta) {
+                                 common::Number beta) {
   if (beta == 0) beta = 0;  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const auto& share = C.grid().share();
   const auto owners = tile::owners(session, gpus, C, Part::All);
@@ -236,7 +236,8 @@ inline void accumulate_in_chunks(const detail::Session& session, const tile::Pro
             for (const auto& [i, j, owner] : group) {
               const Index k = k0 + (s < sent_first ? (s + turn) % sent_first : s);
               const bool first = k0 == 0 && s == 0;
-              product(to, Step{i, j, k, k0 + s, false}, first ? beta : Number(1), tile::tile_of(C, i, j, owner));
+              product(to, Step{i, j, k, k0 + s, false}, first ? beta : common::Number(1),
+                      tile::tile_of(C, i, j, owner));
             }
         barrier.end();
         if (blocks.holds_back && (blocks.a_returns() || j0 + columns >= C.nt())) a.forget();

@@ -53,7 +53,7 @@ class LuInverse {
   void solve() {
     for (Index j = A_.nt() - 1; j >= 0; j--) {
       auto L = panel(j);
-      const auto memory = sink_.temporary(L, A_.m() - first(j), A_.tile_n(j), size_of(A_.type()));
+      const auto memory = sink_.temporary(L, A_.m() - first(j), A_.tile_n(j), common::size_of(A_.type()));
       L.handle = memory.handle();
       split(j, L.handle);
       for (Index k = A_.nt() - 1; k > j; k--) {
@@ -90,11 +90,11 @@ class LuInverse {
     typename Sink::Temporary workspace, inverses;
     std::vector<tile::Access> accesses{access(j, STARPU_RW)};
     if (has_gpus_) {
-      workspace = sink_.temporary(panel(j), A_.tile_n(j), A_.tile_n(j), size_of(A_.type()));
+      workspace = sink_.temporary(panel(j), A_.tile_n(j), A_.tile_n(j), common::size_of(A_.type()));
       accesses.push_back({workspace.handle(), STARPU_W});
     }
     if (blocked_) {
-      inverses = sink_.temporary(panel(j), codelets::diagonal_block, 2 * A_.tile_n(j), size_of(A_.type()));
+      inverses = sink_.temporary(panel(j), device::diagonal_block, 2 * A_.tile_n(j), common::size_of(A_.type()));
       accesses.push_back({inverses.handle(), STARPU_W});
     }
     const double flops = flops_.invert(rows_above(j), columns(j));

@@ -31,13 +31,13 @@ void getrf_nopiv(tile::Ops<Sink>& to, const tile::FullView& A, Uplo unit, codele
   struct {
     typename tile::Ops<Sink>::Divisor lower, upper;
   } divisors[2];  // for tile (k, k) at index k modulo 2: only two neighbours are needed at a time
-  const auto measure = [&](Of::Of of, Index i, Index j, codelets::Part part) {
+  const auto measure = [&](Of::Of of, Index i, Index j, common::Part part) {
     if (growth.value != nullptr) to.growth(A(i, j), part, of, growth.value, growth.handle);
   };
   const auto compute = [&](Index i, Index j) {
     const Index k = std::min(i, j);
     auto& [lower, upper] = divisors[k % 2];
-    measure(Of::Matrix, i, j, codelets::Part::All);
+    measure(Of::Matrix, i, j, common::Part::All);
     for (Index t = 0; t < k; t++) to.gemm(-1, A(i, t), A(t, j), 1, A(i, j));
     if (i < j) {
       to.trsm(Side::Left, Op::NoTrans, lower, 1, A(i, j));
@@ -49,8 +49,8 @@ void getrf_nopiv(tile::Ops<Sink>& to, const tile::FullView& A, Uplo unit, codele
       if (k + 1 < nt) lower = divisor(k, Uplo::Lower);
       if (k + 1 < mt) upper = divisor(k, Uplo::Upper);
     }
-    if (i == j) measure(Of::Factor, i, j, codelets::part_of(other));
-    else if ((other == Uplo::Upper) == (i < j)) measure(Of::Factor, i, j, codelets::Part::All);
+    if (i == j) measure(Of::Factor, i, j, common::part_of(other));
+    else if ((other == Uplo::Upper) == (i < j)) measure(Of::Factor, i, j, common::Part::All);
   };
   compute(0, 0);
   for (Index k = 0; k < steps; k++) {

@@ -33,18 +33,18 @@ class PanelOps {
 
   /// @param A     as stored, in panels
   /// @param gpus  number of GPUs that own the panels of a process in turn, if the session assigns owners
-  PanelOps(const detail::Machine& machine, Sink& sink, int gpus, const tile::Stored& A, detail::PivotHandles pivots)
+  PanelOps(const machine::Machine& machine, Sink& sink, int gpus, const tile::Stored& A, PivotHandles pivots)
       : machine_(machine), sink_(sink), A_(A), pivots_(std::move(pivots)), gpus_(gpus), owned_(machine.has_owners()),
         processes_(!A.is_outline() && A.grid().share().is_distributed() ? A.grid().share().q : 1),
         blocked_(tile::is_blocked(machine, A.tile_n(0))) {}
 
-  const detail::Machine& machine() const noexcept { return machine_; }
+  const machine::Machine& machine() const noexcept { return machine_; }
   Index panels() const noexcept { return A_.nt(); }
   bool are_copied() const noexcept { return processes_ > 1; }  ///< whether other processes receive the panels
   Index pivoted() const noexcept { return pivots_.panels(); }  ///< number of panels that have pivots
   /// Panels with this distance are on the same GPU.
   Index turn() const noexcept { return Index{processes_} * gpus_; }
-  double element_size() const { return static_cast<double>(size_of(A_.type())); }
+  double element_size() const { return static_cast<double>(common::size_of(A_.type())); }
   bool are_owned() const noexcept { return owned_; }
   double columns(Index k) const { return static_cast<double>(A_.tile_n(k)); }
   /// The rows of panel k from its diagonal down.
@@ -170,8 +170,8 @@ class PanelOps {
     add_tiles(accesses, A_, k, row_of(k), A_.mt(), STARPU_RW);
     accesses.push_back({pivots_.handle(k), STARPU_W});
     if (!blocked_) return {};
-    auto inverses = sink_.temporary(tile::tile_of(A_, row_of(k), k, owner(k)), codelets::diagonal_block,
-                                    2 * A_.tile_n(k), size_of(A_.type()));
+    auto inverses = sink_.temporary(tile::tile_of(A_, row_of(k), k, owner(k)), device::diagonal_block, 2 * A_.tile_n(k),
+                                    common::size_of(A_.type()));
     accesses.push_back({inverses.handle(), STARPU_W});
     return inverses;
   }
@@ -202,11 +202,11 @@ class PanelOps {
   int tiles_from(Index row) const { return static_cast<int>(A_.mt() - row); }
   int owner(Index j) const { return owned_ ? static_cast<int>(j / processes_ % gpus_) : -1; }
 
-  const detail::Machine& machine_;
+  const machine::Machine& machine_;
   Sink& sink_;
   tile::Stored A_;
   tile::PanelFlops flops_{A_.type()};
-  detail::PivotHandles pivots_;
+  PivotHandles pivots_;
   RowExchanges<Sink> exchanges_{sink_, pivots_};
   int gpus_;
   bool owned_;

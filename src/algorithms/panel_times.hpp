@@ -18,7 +18,7 @@ template <typename Ops>
 class PanelTimes {
  public:
   explicit PanelTimes(const Ops& to)
-      : PanelTimes(to, to.are_owned() && to.machine().has_cuda() && gpu::factorizes_beside_products(),
+      : PanelTimes(to, to.are_owned() && to.machine().has_cuda() && device::gpu::factorizes_beside_products(),
                    to.machine().gpu_memory) {}
   /// @param beside  whether GPUs factorize beside products
   /// @param memory  of a GPU [bytes]; 0: unknown

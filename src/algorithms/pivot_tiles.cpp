@@ -18,7 +18,7 @@ namespace tessera::detail {
 PivotTiles::PivotTiles(std::shared_ptr<Session> session, Index m, Index n, Index panel)
     : session_(std::move(session)), m_(m), n_(n), panel_(panel) {
   const Index all = std::min(m, n);
-  for (Index k = 0; k * panel < all; k++) tiles_.emplace_back(codelets::PivotTile::elements(count(k)), 1, sizeof(int));
+  for (Index k = 0; k * panel < all; k++) tiles_.emplace_back(device::PivotTile::elements(count(k)), 1, sizeof(int));
 }
 
 void PivotTiles::assign(sinks::Exchange& exchange, const tile::Stored& A) {
@@ -30,7 +30,7 @@ void PivotTiles::give_to_all(sinks::Exchange& exchange, int processes, int prior
   for (Index k = 0; k < panels(); k++) exchange.give_to_all(handle(k), processes, priority);
 }
 
-void PivotTiles::keep_everywhere(std::shared_ptr<Processes> processes) {
+void PivotTiles::keep_everywhere(std::shared_ptr<tile::Processes> processes) {
   processes_ = std::move(processes);
   for (Index k = 0; k < panels(); k++) processes_->keep_everywhere(handle(k));
 }
@@ -50,12 +50,12 @@ void PivotTiles::set(const std::vector<Index>& pivots) {
       if (tile == nullptr) return;  // in simulated time
       for (Index i = 0; i < count(k); i++)
         tile[i] = static_cast<int>(pivots[static_cast<std::size_t>(k * panel_ + i)] - k * panel_);
-      codelets::PivotTile::write_moves(tile, static_cast<int>(count(k)));
+      device::PivotTile::write_moves(tile, static_cast<int>(count(k)));
     });
 }
 
 std::vector<Index> PivotTiles::wait() const {
-  require_can_wait("Pivots::wait");
+  runtime::require_can_wait("Pivots::wait");
   std::vector<Index> all;
 #ifdef STARPU_SIMGRID  // simulated tasks compute nothing
   for (Index i = 1; i <= std::min(m_, n_); i++) all.push_back(i);
@@ -65,7 +65,7 @@ std::vector<Index> PivotTiles::wait() const {
     access(k, STARPU_R, [&](const int* tile) {
       for (Index i = 0; i < count(k); i++) all.push_back(k * panel_ + tile[i]);
     });
-    if (const auto failure = codelets::take_failure(handle(k))) {
+    if (const auto failure = common::take_failure(handle(k))) {
       failure->told = true;
       throw RuntimeError(failure->what);
     }

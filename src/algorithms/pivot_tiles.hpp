@@ -26,7 +26,7 @@ class PivotTiles {
   /// the last task that writes them.
   void give_to_all(sinks::Exchange& exchange, int processes, int priority);
   /// Declares that every process sets these pivots itself, and thus has its own copy.
-  void keep_everywhere(std::shared_ptr<Processes> processes);
+  void keep_everywhere(std::shared_ptr<tile::Processes> processes);
 
   /// Sets the pivots. @pre no task uses them
   /// @param pivots  1-based rows of the matrix
@@ -46,18 +46,22 @@ class PivotTiles {
   void access(Index k, starpu_data_access_mode mode, Use use) const;
   Index count(Index k) const;
 
-  std::shared_ptr<Session> session_;      // keeps StarPU running while the handles exist
-  std::shared_ptr<Processes> processes_;  // keeps StarPU-MPI running; null: the matrix is not distributed
+  std::shared_ptr<Session> session_;            // keeps StarPU running while the handles exist
+  std::shared_ptr<tile::Processes> processes_;  // keeps StarPU-MPI running; null: the matrix is not distributed
   Index m_, n_, panel_;
   std::vector<sinks::TemporaryTile> tiles_;
 };
+
+}  // namespace tessera::detail
+
+namespace tessera::algorithms {
 
 /// The tiles of pivots as algorithms use them: a plain value, which keeps no tile alive.
 class PivotHandles {
  public:
   /// @param panel  columns per panel
   PivotHandles(std::vector<starpu_data_handle_t> tiles, Index panel) : tiles_(std::move(tiles)), panel_(panel) {}
-  PivotHandles(const PivotTiles& pivots)  // NOLINT(google-explicit-constructor): algorithms take any pivots
+  PivotHandles(const detail::PivotTiles& pivots)  // NOLINT(google-explicit-constructor): algorithms take any pivots
       : panel_(pivots.panel()) {
     for (Index k = 0; k < pivots.panels(); k++) tiles_.push_back(pivots.handle(k));
   }
@@ -70,6 +74,10 @@ class PivotHandles {
   std::vector<starpu_data_handle_t> tiles_;
   Index panel_;
 };
+
+}  // namespace tessera::algorithms
+
+namespace tessera::detail {
 
 struct PivotsAccess {
   static Pivots pivots(std::shared_ptr<PivotTiles> tiles) { return Pivots(std::move(tiles)); }

@@ -11,13 +11,13 @@ namespace tessera::algorithms {
 
 /// C ← α A B + β C, or a triangle of this result
 struct Product {
-  Number alpha;
+  common::Number alpha;
   tile::FactorView A, B;
   algorithms::Panels panels = {};  ///< if they exist, a tile of B belongs to several terms or to several columns of C
   tile::TileExtents tile = {};     ///< extents of a term
 
   template <typename Ops>
-  void operator()(Ops& to, const Step& s, const Number& beta, const tile::Tile& C) const {
+  void operator()(Ops& to, const Step& s, const common::Number& beta, const tile::Tile& C) const {
     auto y = B(s.k / panels.terms, s.j / panels.columns);
     y.first_row = static_cast<int>(s.k % panels.terms * tile.k);
     y.first_column = static_cast<int>(s.j % panels.columns * tile.n);
@@ -27,13 +27,13 @@ struct Product {
 
 /// C ← α S X + β C (Left), or α X S + β C (Right), where S is symmetric or Hermitian
 struct SymmetricProduct {
-  Number alpha;
+  common::Number alpha;
   Side side;
   tile::SymmetricView S;
   tile::FactorView X;
 
   template <typename Ops>
-  void operator()(Ops& to, const Step& s, const Number& beta, const tile::Tile& C) const {
+  void operator()(Ops& to, const Step& s, const common::Number& beta, const tile::Tile& C) const {
     const bool left = side == Side::Left;
     const Index diagonal = left ? s.i : s.j;
     const auto a = left ? S(s.i, s.k) : S(s.k, s.j), x = left ? X(s.k, s.j) : X(s.i, s.k);
@@ -46,25 +46,25 @@ struct SymmetricProduct {
 /// A triangle of C ← α A Aᵀ + β C, or of C ← α A Bᵀ + α B Aᵀ + β C. Hermitian updates use ᴴ instead of ᵀ, and ᾱ in the
 /// second term.
 struct RankUpdate {
-  Number alpha;
+  common::Number alpha;
   bool two;  ///< rank-2k update
   bool hermitian;
   tile::FactorView A, B;
   Index across;  ///< number of tile columns of C that use the same rows of B
 
   template <typename Ops>
-  void operator()(Ops& to, const Step& s, const Number& beta, const tile::Tile& C) const {
+  void operator()(Ops& to, const Step& s, const common::Number& beta, const tile::Tile& C) const {
     const auto a = A(s.i, s.k), b = B(s.i, s.k);
     if (!C.is_whole() && two) return to.rank_2k(hermitian, alpha, a, b, beta, C);
     if (!C.is_whole()) return to.rank_k(hermitian, alpha, a, beta, C);
     const auto transposed = [&](const tile::FactorView& X) {
       auto x = X(s.j / across, s.k);
-      x.op = codelets::other_factor(hermitian, X.op());
+      x.op = common::other_factor(hermitian, X.op());
       x.first_column = C.diagonal;
       return x;
     };
     to.gemm(alpha, a, transposed(B), beta, C);
-    if (two) to.gemm(conjugated_if(hermitian, alpha), b, transposed(A), 1, C);
+    if (two) to.gemm(common::conjugated_if(hermitian, alpha), b, transposed(A), 1, C);
   }
 };
 

@@ -28,21 +28,21 @@ class QrOps {
  public:
   /// @param A     as stored, in panels
   /// @param gpus  number of GPUs that own the panels of A round-robin, if the session assigns owners
-  QrOps(const detail::Machine& machine, Sink& sink, int gpus, const tile::Stored& A, Reflectors& reflectors)
+  QrOps(const machine::Machine& machine, Sink& sink, int gpus, const tile::Stored& A, Reflectors& reflectors)
       : machine_(machine), sink_(sink), to_(machine, sink, A.type()), A_(A), reflectors_(reflectors), gpus_(gpus),
         owned_(machine.has_owners()) {}
 
-  const detail::Machine& machine() const noexcept { return machine_; }
+  const machine::Machine& machine() const noexcept { return machine_; }
   int gpus() const noexcept { return gpus_; }
   Index turn() const noexcept { return gpus_; }
   Index panels() const noexcept { return A_.nt(); }
-  double element_size() const { return static_cast<double>(size_of(A_.type())); }
+  double element_size() const { return static_cast<double>(common::size_of(A_.type())); }
   Index factors() const noexcept { return reflectors_.panels(); }  ///< the panels that have reflectors
   bool are_owned() const noexcept { return owned_; }
   double columns(Index k) const { return static_cast<double>(A_.tile_n(k)); }
   double rows_from(Index k) const { return static_cast<double>(A_.m() - first(k)); }
   double bytes(Index k) const {
-    return static_cast<double>(A_.m()) * columns(k) * static_cast<double>(size_of(A_.type()));
+    return static_cast<double>(A_.m()) * columns(k) * static_cast<double>(common::size_of(A_.type()));
   }
   /// Whether copies take longer than arithmetic. Each panel should then return as soon as its own columns have arrived.
   bool is_bound_by_copies() const noexcept { return algorithms::is_tall_for_qr(A_.m(), A_.n()); }
@@ -84,7 +84,7 @@ class QrOps {
   void report(Index k) {
     if (zeros_ != nullptr) to_.find_zero(panel(k), first(k), first(k), zeros_);
     // The factors of a panel are zero only if the panel itself is zero.
-    if (size_ != nullptr) to_.growth(panel(k), codelets::Part::All, codelets::GrowthValue::Matrix, size_, result_);
+    if (size_ != nullptr) to_.growth(panel(k), common::Part::All, codelets::GrowthValue::Matrix, size_, result_);
   }
   /// Computes the block of reflectors of panel k, which was factorized by an earlier call.
   void make_block(Index k) {
@@ -156,7 +156,7 @@ class QrOps {
   double count(Index k) const { return static_cast<double>(reflectors_.count(k)); }
   int owner(Index j) const { return owned_ ? static_cast<int>(j % gpus_) : -1; }
 
-  const detail::Machine& machine_;
+  const machine::Machine& machine_;
   Sink& sink_;
   tile::Ops<Sink> to_;
   codelets::InfoValue* zeros_ = nullptr;

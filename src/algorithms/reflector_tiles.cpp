@@ -47,10 +47,10 @@ void ReflectorTiles::set(const T* tau) {
 
 template <Scalar T>
 void ReflectorTiles::wait(T* tau) const {
-  require_can_wait("Reflectors::wait");
+  runtime::require_can_wait("Reflectors::wait");
   for (Index k = 0; k < panels(); k++) {
     access<T>(k, STARPU_R, [&](const T* tile) { std::copy_n(tile, count(k), tau + k * panel_); });
-    if (const auto failure = codelets::take_failure(factors(k))) {
+    if (const auto failure = common::take_failure(factors(k))) {
       failure->told = true;
       throw RuntimeError(failure->what);
     }

@@ -20,7 +20,7 @@ inline double elements_moved(double pivots, Index columns) { return 2 * pivots *
 template <typename Sink>
 class RowExchanges {
  public:
-  RowExchanges(Sink& sink, detail::PivotHandles pivots) : sink_(sink), pivots_(std::move(pivots)) {}
+  RowExchanges(Sink& sink, PivotHandles pivots) : sink_(sink), pivots_(std::move(pivots)) {}
 
   /// Exchanges rows of column j of X according to the pivots of panels [begin, end).
   void exchange(const tile::Stored& X, Index j, Index begin, Index end, int owner) {
@@ -52,7 +52,7 @@ class RowExchanges {
   }
 
   Sink& sink_;
-  detail::PivotHandles pivots_;
+  PivotHandles pivots_;
 };
 
 /// Exchanges rows in all columns of X according to all pivots, or undoes these exchanges.

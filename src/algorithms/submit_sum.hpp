@@ -14,7 +14,7 @@ namespace tessera::algorithms {
 /// @param add  see `accumulate`
 template <typename Term>
 void submit_sum(const detail::Session& session, const algorithms::Plan& plan, const tile::Stored& C,
-                tile::Region region, const Number& beta, bool real_diagonal, const Term& add) {
+                tile::Region region, const common::Number& beta, bool real_diagonal, const Term& add) {
   const auto& share = C.grid().share();
   const bool panels = plan.panels.exist(), loads = plan.load_first && (panels || C.grid().is_private());
   const Index last = region.part == tile::Part::All ? 0 : plan.rows_for_cores.count;
@@ -30,7 +30,7 @@ void submit_sum(const detail::Session& session, const algorithms::Plan& plan, co
 
 /// C ← β C on a region of C as stored.
 /// @param real_diagonal  whether to set the imaginary parts of the diagonal to 0
-inline void submit_scale(const detail::Session& session, const Number& beta, const tile::Stored& C,
+inline void submit_scale(const detail::Session& session, const common::Number& beta, const tile::Stored& C,
                          tile::Region region = tile::Part::All, bool real_diagonal = false) {
   if (beta == 1) return;
   const tile::ResultView view(session, tile::owner_grid(session.machine().gpu_count()), C, region);

@@ -28,10 +28,10 @@ class Sum {
   /// @param processes      the grid of processes that share C
   /// @param real_diagonal  whether to ignore the imaginary parts of the diagonal of C; only for a triangle
   /// @param keeps_order    whether to compute the order now, because it is read more than once
-  Sum(const detail::Machine& machine, const algorithms::Plan& plan, tile::ResultView C, tile::OwnerGrid processes,
-      const Number& beta, bool real_diagonal, bool keeps_order)
+  Sum(const machine::Machine& machine, const algorithms::Plan& plan, tile::ResultView C, tile::OwnerGrid processes,
+      const common::Number& beta, bool real_diagonal, bool keeps_order)
       : C_(std::move(C)), terms_(plan.terms), sums_(plan.sums), panels_(plan.panels.exist()), block_(plan.block),
-        task_(plan.task()), beta_(beta == 0 ? Number() : beta), real_diagonal_(real_diagonal) {
+        task_(plan.task()), beta_(beta == 0 ? common::Number() : beta), real_diagonal_(real_diagonal) {
     block_.rows *= processes.p, block_.columns *= processes.q;  // a plan describes the block of one process
     if (panels_) order_ = panel_order(C_.mt(), C_.nt(), terms_, plan.panels, C_.owners());
     of_cores_ = {plan.rows_for_cores.count, plan.columns_for_cores.count};
@@ -52,7 +52,7 @@ class Sum {
   Index mt() const noexcept { return C_.mt(); }
   Index nt() const noexcept { return C_.nt(); }
   Index sums() const noexcept { return sums_; }
-  const Number& beta() const noexcept { return beta_; }
+  const common::Number& beta() const noexcept { return beta_; }
   bool real_diagonal() const noexcept { return real_diagonal_; }
   tile::Tile operator()(Index i, Index j) const { return C_(i, j); }
 
@@ -94,7 +94,7 @@ class Sum {
   tile::TileExtents of_cores_ = {};  ///< number of the last tile rows and columns, which cores compute
   algorithms::Block block_;
   tile::TileExtents task_;
-  Number beta_;
+  common::Number beta_;
   bool real_diagonal_;
   std::vector<Step> order_;  ///< empty: the order of `for_each_product`, computed while tasks are submitted
   CoreTiles cores_;
@@ -111,9 +111,9 @@ void accumulate(tile::Ops<Sink>& to, const Sum& C, const Term& add) {
     auto& part = parts[static_cast<std::size_t>((step.i + step.j * C.mt()) * C.sums() + sum)];
     if (C.begins(step) && (deferred || sum > 0)) part = to.partial_sum(target);
     if (part) target.handle = part->handle(), target.keeps_rest = false;
-    add(to, step, !C.begins(step) ? Number(1) : part ? Number() : C.beta(), target);
+    add(to, step, !C.begins(step) ? common::Number(1) : part ? common::Number() : C.beta(), target);
     if (!part || !C.ends(step)) return;
-    to.add(*part, C.real_diagonal(), deferred ? C.beta() : Number(1), C(step.i, step.j));
+    to.add(*part, C.real_diagonal(), deferred ? C.beta() : common::Number(1), C(step.i, step.j));
     part.reset();
   });
 }

@@ -36,7 +36,7 @@ class Sweep {
         is_left() ? tile::OwnerGrid{share.p, share.q} : tile::OwnerGrid{share.q, share.p});
   }
   /// The constructor for matrices that are not distributed.
-  Sweep(const detail::Machine& machine, const algorithms::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
+  Sweep(const machine::Machine& machine, const algorithms::Plan& plan, Side side, Uplo uplo, Op op, Diag diag,
         const tile::Stored& A, const tile::Stored& B)
       : machine_(machine), A_(A), B_(B), side_(side), uplo_(uplo), op_(op), diag_(diag),
         forward_(((uplo == Uplo::Lower) != (op != Op::NoTrans)) == is_left()),
@@ -109,7 +109,7 @@ class Sweep {
   bool is_left() const noexcept { return side_ == Side::Left; }
   Index at(Index s) const { return forward_ ? s : rows() - 1 - s; }
 
-  const detail::Machine& machine_;
+  const machine::Machine& machine_;
   tile::Stored A_, B_;
   bool is_distributed_ = false;
   Side side_;

@@ -19,8 +19,9 @@ namespace tessera::algorithms {
 /// @param B, C   in panels of the same width
 /// @param ahead  number of panels of C that each GPU starts while A arrives
 template <typename Sink>
-void symmetric_panels(tile::Ops<Sink>& to, bool hermitian, Uplo uplo, const Number& alpha, const tile::PanelView& A,
-                      const tile::PanelView& B, Number beta, const tile::PanelView& C, Index ahead, Index gpus) {
+void symmetric_panels(tile::Ops<Sink>& to, bool hermitian, Uplo uplo, const common::Number& alpha,
+                      const tile::PanelView& A, const tile::PanelView& B, common::Number beta, const tile::PanelView& C,
+                      Index ahead, Index gpus) {
   if (beta == 0) beta = 0;  // −0 becomes +0: cuBLAS treats −0 as a nonzero factor and reads C
   const Index steps = A.count();
   using Temporaries = std::vector<std::optional<typename Sink::Temporary>>;
@@ -37,8 +38,8 @@ void symmetric_panels(tile::Ops<Sink>& to, bool hermitian, Uplo uplo, const Numb
     auto& square = squares[static_cast<std::size_t>(s * gpus + j % gpus)];  // each GPU has its own
     if (!square) square = to.symmetrized(hermitian, uplo, A(k), A.first(k), c.owner);
     to.symm_panel(hermitian, uplo, alpha, A(k), *square, A.first(k), B(j),
-                  s > 0  ? Number(1)
-                  : part ? Number()
+                  s > 0  ? common::Number(1)
+                  : part ? common::Number()
                          : beta,
                   target);
     if (!part || s + 1 < steps) continue;

@@ -16,7 +16,8 @@ namespace tessera::algorithms {
 
 /// X(s, j) ← α A(s, t) X(t, j) + β X(s, j)
 template <typename Sink>
-void add_term(tile::Ops<Sink>& to, const Sweep& X, Index s, Index t, Index j, const Number& alpha, const Number& beta) {
+void add_term(tile::Ops<Sink>& to, const Sweep& X, Index s, Index t, Index j, const common::Number& alpha,
+              const common::Number& beta) {
   const auto a = X.factor(s, t), x = X(t, j);
   if (X.side() == Side::Left) to.gemm(alpha, a, x, beta, X(s, j));
   else to.gemm(alpha, x, a, beta, X(s, j));
@@ -25,7 +26,7 @@ void add_term(tile::Ops<Sink>& to, const Sweep& X, Index s, Index t, Index j, co
 /// X ← factor A⁻¹ X. Row s is solved after the solutions of all earlier rows have been subtracted. No task waits for a
 /// whole row: the sum of each tile starts with the solutions that are available.
 template <typename Sink>
-void trsm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor) {
+void trsm(tile::Ops<Sink>& to, const Sweep& X, const common::Number& factor) {
   for (const auto group : X.groups())
     for (Index s = 0; s < X.rows(); s++) {
       for (Index x = 0; x < s; x++)
@@ -43,7 +44,8 @@ void trsm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor) {
 /// @param inputs     counts `steps_held_back` steps
 /// @param processes  number of processes that own the rows in turn
 template <typename Sink, typename Inputs>
-void trsm_held_back(tile::Ops<Sink>& to, Inputs& inputs, const Sweep& X, Index processes, const Number& factor) {
+void trsm_held_back(tile::Ops<Sink>& to, Inputs& inputs, const Sweep& X, Index processes,
+                    const common::Number& factor) {
   const Index rows = X.rows();
   const auto is_mine = [&](Index s, Index j) { return inputs.is_mine(X(s, j).handle); };
   for (const auto group : X.groups()) {
@@ -57,7 +59,7 @@ void trsm_held_back(tile::Ops<Sink>& to, Inputs& inputs, const Sweep& X, Index p
     // X(s, ·) ← X(s, ·) − the terms of columns [begin, end) of A
     const auto subtract = [&](Index s, Index begin, Index end) {
       for (Index t = begin; t < end; t++) {
-        const Number beta = has_terms[static_cast<std::size_t>(s)] ? Number(1) : factor;
+        const common::Number beta = has_terms[static_cast<std::size_t>(s)] ? common::Number(1) : factor;
         has_terms[static_cast<std::size_t>(s)] = true;
         for (Index j = group.begin; j < group.end; j++) add_term(to, X, s, t, j, -1, beta);
       }
@@ -95,7 +97,7 @@ inline Index steps_held_back(const Sweep& X, Index processes) {
 /// it. In the last half, each row t is loaded once and then used for all results. The terms of the first half are added
 /// result by result, so results are written back one after another.
 template <typename Sink>
-void trmm(tile::Ops<Sink>& to, const Sweep& X, const Number& factor) {
+void trmm(tile::Ops<Sink>& to, const Sweep& X, const common::Number& factor) {
   const Index rows = X.rows(), middle = rows / 2;
   for (const auto group : X.groups()) {
     const auto multiply_diagonal = [&](Index s) {

@@ -21,7 +21,7 @@ namespace tessera::algorithms {
 /// panel of X arrives and is written back while other panels are computed.
 /// @param ahead    number of panels of X that each GPU starts while A arrives
 template <typename Sink>
-void triangular_panels(tile::Ops<Sink>& to, const tile::TriangularFactor& how, const Number& alpha,
+void triangular_panels(tile::Ops<Sink>& to, const tile::TriangularFactor& how, const common::Number& alpha,
                        const tile::PanelView& A, const tile::PanelView& X, Index ahead, Index gpus) {
   const Index steps = A.count();
   // trsm begins with the rows that depend on no others, trmm with the rows that no others need.

@@ -11,7 +11,7 @@
 #include "common/device_memory.hpp"
 
 /// Checks of single arguments. Positions count as for `xerbla`.
-namespace tessera::arguments {
+namespace tessera::blas::arguments {
 
 /// The host BLAS and cuBLAS take sizes as int, so leading dimensions and tile sizes must fit.
 inline constexpr Index largest_int = std::numeric_limits<int>::max();
@@ -112,7 +112,7 @@ constexpr Argument illegal_memory(const StoredMatrix& matrix) {
 
 /// Checks that the host can access the memory to which an argument points. Null is legal.
 inline Argument illegal_for_host(int position, const char* name, const void* data) {
-  if (data == nullptr || !detail::device_memory::may_exist() || !detail::device_memory::gpu_of(data)) return {};
+  if (data == nullptr || !common::device_memory::may_exist() || !common::device_memory::gpu_of(data)) return {};
   return {position, name, Problem::OnDevice, 0, 0};
 }
 
@@ -131,7 +131,7 @@ inline std::string explain(const Argument& a) {
   case Problem::TooSmall: return is("at least " + std::to_string(a.bound));
   case Problem::TooLarge: return is("at most " + std::to_string(a.bound));
   case Problem::Null: return "is null, but the matrix is not empty";
-  case Problem::OnDevice: return detail::device_memory::problem();
+  case Problem::OnDevice: return common::device_memory::problem();
   case Problem::TooManyBytes:
     return "has " + std::to_string(a.value) + " columns " + std::to_string(a.bound) +
            " elements apart, more bytes than 2^63";
@@ -144,4 +144,4 @@ inline void require_legal(const char* routine, const Argument& a) {
   if (a.position != 0) throw ArgumentError(routine, a.position, a.name, explain(a));
 }
 
-}  // namespace tessera::arguments
+}  // namespace tessera::blas::arguments

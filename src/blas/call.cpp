@@ -24,7 +24,7 @@ double half(Index n) { return number(n) * number(n + 1) / 2; }
 /// Whether the scalar x is 0. An empty call may pass a null pointer, which counts as 0.
 bool is_zero(const Call& c, const void* x, FactorKind kind) {
   if (x == nullptr) return true;
-  return with_type(c.type, [&]<Scalar T>(T) {
+  return common::with_type(c.type, [&]<Scalar T>(T) {
     return kind == FactorKind::Real ? *static_cast<const Real<T>*>(x) == Real<T>{} : *static_cast<const T*>(x) == T{};
   });
 }
@@ -228,7 +228,7 @@ ByColumns::ByColumns(const Call& call, Layout layout) : call_(call) {
     if (c.op_a != Op::NoTrans) c.op_a = Op::NoTrans;
     else c.op_a = c.is_hermitian() ? Op::ConjTrans : Op::Trans;
     if (c.routine != Routine::her2k || c.alpha == nullptr) break;
-    with_type(c.type, [&]<Scalar T>(T) {
+    common::with_type(c.type, [&]<Scalar T>(T) {
       if constexpr (is_complex<T>) c.alpha = new (alpha_) T(std::conj(*static_cast<const T*>(c.alpha)));
     });
     break;

@@ -191,7 +191,7 @@ constexpr Side opposite(Side side) { return side == Side::Left ? Side::Right : S
 /// - symm, hemm, trmm, trsm: with A on the other side and in the other triangle. op(A) stays, because op(A)ᵀ is op(Aᵀ).
 ///   For a Hermitian A, Aᵀ is the conjugate of A, which is what the memory holds;
 /// - syrk, herk, syr2k, her2k: in the other triangle, with the other op, and for her2k with the conjugate of α.
-class ByColumns : NotCopyable {
+class ByColumns : common::NotCopyable {
  public:
   ByColumns(const Call& call, Layout layout);
   const Call& call() const { return call_; }

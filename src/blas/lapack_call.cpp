@@ -28,7 +28,7 @@ LAPACK_LISTS(LIST)
 #undef LIST
 }  // namespace names
 
-std::span<const char* const> arguments(LapackArguments list) {
+std::span<const char* const> argument_names(LapackArguments list) {
   switch (list) {
 #define LIST(name) \
   case LapackArguments::name: return names::name;
@@ -177,7 +177,7 @@ bool is_legal(const LapackCall& c) { return c.lwork != -1 && first_illegal(c).po
 
 int position_of(const LapackCall& c, const char* argument) {
   int position = 0;
-  for (const std::string_view name : arguments(c.properties().arguments)) {
+  for (const std::string_view name : argument_names(c.properties().arguments)) {
     if (c.pivoted || name != "ipiv") position++;
     if (name == argument) return position;
   }

@@ -54,8 +54,9 @@ tessera_status create(const char* function, char type, std::initializer_list<Ori
   return status_of(function, [&] {
     require_pointer(function, static_cast<int>(origins.size()) + 2, "result", result);
     require_type(function, 1, type);
-    const auto matrix = with_origins(
-        origins, [&] { return with_type(type, [&]<Scalar T>(T element) { return AnyMatrix(make(element)); }); });
+    const auto matrix = with_origins(origins, [&] {
+      return common::with_type(type, [&]<Scalar T>(T element) { return AnyMatrix(make(element)); });
+    });
     *result = new tessera_matrix{matrix, std::shared_ptr<Family>(new Family{matrix})};
   });
 }
@@ -106,7 +107,7 @@ tessera_status tessera_init(int cpus, int gpus) {
     };
     count(1);  // first, so that no tessera_finalize of another thread ends the session
     try {
-      with_origins({{"cpus", 1, "cpus"}, {"gpus", 2, "gpus"}}, [&] { detail::start_own_session(options); });
+      with_origins({{"cpus", 1, "cpus"}, {"gpus", 2, "gpus"}}, [&] { runtime::start_own_session(options); });
     } catch (...) {
       count(-1);
       throw;
@@ -116,21 +117,21 @@ tessera_status tessera_init(int cpus, int gpus) {
 
 tessera_status tessera_finalize(void) {
   return status_of("tessera_finalize", [] {
-    detail::require_can_wait("tessera_finalize");
+    runtime::require_can_wait("tessera_finalize");
     const std::lock_guard lock(mutex);
     if (started > 1) {
       started--;
       return;
     }
     const bool was_started = std::exchange(started, 0) > 0;
-    if (!detail::end_own_session() && !was_started)
+    if (!runtime::end_own_session() && !was_started)
       throw RuntimeError("tessera_finalize: Tessera is not running: neither tessera_init nor a routine has started it");
   });
 }
 
 tessera_status tessera_wait(void) {
   return status_of("tessera_wait", [] {
-    detail::require_can_wait("tessera_wait");
+    runtime::require_can_wait("tessera_wait");
     wait();
   });
 }
@@ -218,7 +219,7 @@ tessera_status tessera_matrix_destroy(tessera_matrix* matrix) {
   if (matrix == nullptr) return TESSERA_SUCCESS;
   constexpr const char* function = "tessera_matrix_destroy";
   return status_of(function, [&] {
-    if (matrix->family->members == 1) detail::require_can_wait(function);
+    if (matrix->family->members == 1) runtime::require_can_wait(function);
     const std::unique_ptr<tessera_matrix> owned(matrix);
     const auto& whole = matrix->family->whole;
     if (--matrix->family->members == 0 && has_memory(whole))

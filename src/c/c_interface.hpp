@@ -65,8 +65,8 @@ const P& require_pointer(const char* function, int position, const char* name, c
   if (pointer == nullptr) throw ArgumentError(function, position, name, "is null");
   using Pointee = std::remove_pointer_t<P>;
   if constexpr (std::is_arithmetic_v<Pointee> || std::is_void_v<Pointee>)
-    if (detail::device_memory::may_exist() && detail::device_memory::gpu_of(pointer))
-      throw ArgumentError(function, position, name, detail::device_memory::problem());
+    if (common::device_memory::may_exist() && common::device_memory::gpu_of(pointer))
+      throw ArgumentError(function, position, name, common::device_memory::problem());
   return pointer;
 }
 

@@ -17,7 +17,7 @@ tessera_status with_elements(const char* function, char type, const void* A, Kee
   return status_of(function, [&] {
     require_type(function, 1, type);
     try {
-      with_type(type, [&]<Scalar T>(T /*element*/) { keep(static_cast<const T*>(A)); });
+      common::with_type(type, [&]<Scalar T>(T /*element*/) { keep(static_cast<const T*>(A)); });
     } catch (const ArgumentError& error) {
       throw ArgumentError(function, error.position() + 1, error.argument(), error.problem());
     }

@@ -242,7 +242,7 @@ tessera_status tessera_reflectors_wait(const tessera_reflectors* reflectors, cha
     require_pointer(function, 1, "reflectors", reflectors);
     require_type(function, 2, type);
     require_pointer(function, 3, "tau", tau);
-    with_type(type, [&]<Scalar T>(T /*element*/) { reflectors->value.wait(static_cast<T*>(tau)); });
+    common::with_type(type, [&]<Scalar T>(T /*element*/) { reflectors->value.wait(static_cast<T*>(tau)); });
   });
 }
 

@@ -5,7 +5,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// Calls visit(i, j) for all elements of an m×n matrix, block by block, so that both sides of a transposition stay in
 /// the cache.
@@ -17,4 +17,4 @@ void for_each_in_blocks(Index m, Index n, auto visit) {
         for (Index i = i0; i < std::min(m, i0 + block); i++) visit(i, j);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

@@ -10,7 +10,7 @@
 
 #include <tessera/error.hpp>
 
-namespace tessera::detail {
+namespace tessera::common {
 
 namespace fs = std::filesystem;
 
@@ -53,4 +53,4 @@ PrivateFolder::~PrivateFolder() {
   if (!path_.empty() && owner_ == getpid()) fs::remove_all(path_, ignored);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// The folder for measurements of this machine: TESSERA_CACHE_DIR, else $XDG_CACHE_HOME/tessera, else ~/.cache/tessera.
 /// Empty if none of these variables is set, or if HOME is not a folder.
@@ -33,4 +33,4 @@ class PrivateFolder {
   pid_t owner_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

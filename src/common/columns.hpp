@@ -9,7 +9,7 @@
 
 #include "no_signals.hpp"
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// Calls `columns(first, last)` for ranges that cover n columns. Uses several threads if the columns are large, because
 /// one core cannot saturate the host's memory.
@@ -32,4 +32,4 @@ void for_columns(Index n, double bytes, Columns columns) {
   columns(done, n);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

@@ -5,7 +5,7 @@
 
 #include "variables.hpp"
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// The devices that TESSERA_DEVICES selects. The numbers are those of RuntimeOptions; -1: not specified.
 struct DeviceChoice {
@@ -42,4 +42,4 @@ inline DeviceChoice device_choice() {
   return choice;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace tessera::detail::device_memory {
+namespace tessera::common::device_memory {
 
 namespace {
 
@@ -136,4 +136,4 @@ void* pool_of(const void* data) noexcept {
   return values ? reinterpret_cast<void*>((*values)[0]) : nullptr;
 }
 
-}  // namespace tessera::detail::device_memory
+}  // namespace tessera::common::device_memory

@@ -7,8 +7,8 @@
 
 /// Finds out about memory of GPUs that CUDA drives, which the host cannot access. Asks CUDA's driver only if the
 /// process has loaded it, so this works without CUDA as well. For a cl_mem, see
-/// opencl::is_buffer.
-namespace tessera::detail::device_memory {
+/// device::opencl::is_buffer.
+namespace tessera::common::device_memory {
 
 /// When to look for CUDA's driver while it has not been found.
 enum class Look {
@@ -48,4 +48,4 @@ inline std::string problem(const std::string& allowed = "must be in host memory 
   return "points to memory of a GPU, " + allowed;
 }
 
-}  // namespace tessera::detail::device_memory
+}  // namespace tessera::common::device_memory

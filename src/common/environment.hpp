@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// The value of an environment variable; empty if it is not set.
 inline std::string_view environment(const char* variable) {
@@ -23,4 +23,4 @@ std::optional<Number> as_number(std::string_view text) {
   return value;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-namespace tessera::detail::exit_gate {
+namespace tessera::common::exit_gate {
 
 namespace {
 
@@ -29,4 +29,4 @@ void stop_here() noexcept {
   for (;;) ::pause();
 }
 
-}  // namespace tessera::detail::exit_gate
+}  // namespace tessera::common::exit_gate

@@ -2,7 +2,7 @@
 #pragma once
 
 /// Stops calls of other threads while the process exits, because StarPU, CUDA and the BLAS end next.
-namespace tessera::detail::exit_gate {
+namespace tessera::common::exit_gate {
 
 /// Closes the gate. Only the thread that runs the exit handlers calls this. The gate does not stop that thread.
 void close() noexcept;
@@ -17,4 +17,4 @@ bool is_closed() noexcept;
 /// @pre  the thread holds no lock that the exit needs
 [[noreturn]] void stop_here() noexcept;
 
-}  // namespace tessera::detail::exit_gate
+}  // namespace tessera::common::exit_gate

@@ -4,7 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
-namespace tessera::codelets {
+namespace tessera::common {
 
 namespace {
 
@@ -86,4 +86,4 @@ std::shared_ptr<Failure> failed_tiles::take(starpu_data_handle_t tile) {
   return failure;
 }
 
-}  // namespace tessera::codelets
+}  // namespace tessera::common

@@ -10,7 +10,7 @@
 
 /// Failures of tile operations, which cannot throw. A failure is recorded for the tiles that the task writes. It
 /// spreads to every tile computed from a failed tile, until a thread waits for such a tile and receives an exception.
-namespace tessera::codelets {
+namespace tessera::common {
 
 struct Failure {
   explicit Failure(std::string sentence) : what(std::move(sentence)) {}
@@ -53,4 +53,4 @@ inline std::shared_ptr<Failure> take_failure(starpu_data_handle_t tile) {
   return failed_tiles::exist ? failed_tiles::take(tile) : nullptr;
 }
 
-}  // namespace tessera::codelets
+}  // namespace tessera::common

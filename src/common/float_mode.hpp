@@ -15,7 +15,7 @@
 /// thread that creates it, and keeps it even if its creator changes mode. Workers must therefore be told.
 ///
 /// Traps and exception flags are not part of the mode.
-namespace tessera::detail::float_mode {
+namespace tessera::common::float_mode {
 
 using Bits = std::uint64_t;
 
@@ -81,4 +81,4 @@ class Within : NotCopyable {
   bool changed_;
 };
 
-}  // namespace tessera::detail::float_mode
+}  // namespace tessera::common::float_mode

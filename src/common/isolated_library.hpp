@@ -10,7 +10,7 @@
 #include "no_signals.hpp"
 #include "thread_supply.hpp"
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// Whether the process runs with a sanitizer. Sanitizers end a process that loads a library with RTLD_DEEPBIND.
 inline bool has_sanitizer() {
@@ -69,4 +69,4 @@ inline void* open_isolated(const char* library, std::initializer_list<const char
   return dlopen(library, clash && !has_sanitizer() ? usual | RTLD_DEEPBIND : usual);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

@@ -5,7 +5,7 @@
 
 #include "not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// Restores errno at the end of a scope. Programs that check errno after a call do not expect the call to open files,
 /// as the start of the devices does.
@@ -18,4 +18,4 @@ class KeptErrno : NotCopyable {
   int before_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

@@ -5,7 +5,7 @@
 
 #include "not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// Blocks signals in the calling thread during the lifetime of this object. Use it around all code that starts threads,
 /// in Tessera or in a library: a new thread inherits the signal mask of its creator. Only the program's own threads
@@ -27,4 +27,4 @@ class NoSignals : NotCopyable {
   sigset_t before_{};
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-namespace tessera {
+namespace tessera::common {
 
 /// A base for classes whose objects are neither copied nor moved.
 class NotCopyable {
@@ -11,4 +11,4 @@ class NotCopyable {
   NotCopyable& operator=(const NotCopyable&) = delete;
 };
 
-}  // namespace tessera
+}  // namespace tessera::common

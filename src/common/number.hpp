@@ -6,7 +6,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera {
+namespace tessera::common {
 
 /// A scalar such as alpha or beta, for matrices of any of the four types. It represents all their values exactly.
 struct Number {
@@ -34,4 +34,4 @@ constexpr Number conjugated_if(bool conjugate, const Number& x) {
   return result;
 }
 
-}  // namespace tessera
+}  // namespace tessera::common

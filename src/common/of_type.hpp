@@ -7,7 +7,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera {
+namespace tessera::common {
 
 /// Selects the function for T from the functions for s, d, c and z, or for c and z.
 template <Scalar T, typename S, typename D, typename C, typename Z>
@@ -53,4 +53,4 @@ inline double flops_of_multiply_add(char letter) {
   return with_type(letter, []<Scalar T>(T) { return flops_per_multiply_add<T>; });
 }
 
-}  // namespace tessera
+}  // namespace tessera::common

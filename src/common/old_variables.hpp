@@ -6,7 +6,7 @@
 
 #include "environment.hpp"
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// An environment variable of an earlier version. Tessera refuses it, because ignoring it would silently change the
 /// meaning of a run.
@@ -46,4 +46,4 @@ inline const OldVariable* old_variable_in_use(std::string_view prefix) {
   return nullptr;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

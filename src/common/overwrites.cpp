@@ -6,7 +6,7 @@
 #include <shared_mutex>
 #include <vector>
 
-namespace tessera::detail::overwrites {
+namespace tessera::common::overwrites {
 
 namespace {
 
@@ -37,4 +37,4 @@ void before(const void* first, const void* last) noexcept {
   for (const auto* listener : listeners) listener->before(listener->self, first, last);
 }
 
-}  // namespace tessera::detail::overwrites
+}  // namespace tessera::common::overwrites

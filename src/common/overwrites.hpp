@@ -4,7 +4,7 @@
 #include "not_copyable.hpp"
 
 /// Announces that host memory for a call's results is about to be overwritten, so a listener can save its contents.
-namespace tessera::detail::overwrites {
+namespace tessera::common::overwrites {
 
 struct Listener {
   /// Called before a thread writes between `first` and `last`, perhaps by several threads at once. The range may
@@ -27,4 +27,4 @@ class Listening : NotCopyable {
 /// Call this before each write to the caller's memory.
 void before(const void* first, const void* last) noexcept;
 
-}  // namespace tessera::detail::overwrites
+}  // namespace tessera::common::overwrites

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// Tells the processor that this thread is spinning, so that the core's other hardware thread runs faster.
 inline void pause() {
@@ -10,4 +10,4 @@ inline void pause() {
 #endif
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

@@ -9,7 +9,7 @@
 #include <mutex>
 #include <string_view>
 
-namespace tessera::detail {
+namespace tessera::common {
 
 namespace {
 
@@ -88,4 +88,4 @@ void StarpuVariables::InForce::take_out() const {
   }
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

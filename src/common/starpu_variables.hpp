@@ -8,7 +8,7 @@
 
 #include "not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// Environment variables for StarPU, which reads some of its settings only from there.
 class StarpuVariables {
@@ -49,4 +49,4 @@ class StarpuVariables {
   std::vector<std::pair<std::string, std::optional<std::string>>> wanted_;  ///< names and entries
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

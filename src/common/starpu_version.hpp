@@ -5,7 +5,7 @@
 
 #include <string>
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// The version of the StarPU library, for example "1.4.7". StarPU need not run.
 inline std::string starpu_version_text() {
@@ -14,4 +14,4 @@ inline std::string starpu_version_text() {
   return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

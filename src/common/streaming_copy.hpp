@@ -9,7 +9,7 @@
 #include <emmintrin.h>
 #endif
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// Copies memory that is too large for the caches. If the processor supports it, the copy bypasses the caches: the
 /// target is not read before it is written, which saves a third of the traffic. Other threads see the copy only after
@@ -36,4 +36,4 @@ inline void end_streaming() noexcept {
 #endif
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

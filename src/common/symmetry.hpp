@@ -5,7 +5,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera::codelets {
+namespace tessera::common {
 
 /// The operation that maps a symmetric or Hermitian matrix to itself. It converts one triangle into the other.
 constexpr Op symmetry(bool hermitian) { return hermitian ? Op::ConjTrans : Op::Trans; }
@@ -19,4 +19,4 @@ T conjugated_if(bool conjugate, T x) {
   else return x;
 }
 
-}  // namespace tessera::codelets
+}  // namespace tessera::common

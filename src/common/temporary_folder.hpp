@@ -12,7 +12,7 @@
 
 #include "not_copyable.hpp"
 
-namespace tessera {
+namespace tessera::common {
 
 /// A new folder for temporary files. The destructor removes it.
 class TemporaryFolder : NotCopyable {
@@ -37,4 +37,4 @@ class TemporaryFolder : NotCopyable {
   std::filesystem::path path_;
 };
 
-}  // namespace tessera
+}  // namespace tessera::common

@@ -10,7 +10,7 @@
 
 #include <tessera/error.hpp>
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// The number of threads that can be created, and why there can be no more.
 struct ThreadSupply {
@@ -42,4 +42,4 @@ inline void require_threads(std::ptrdiff_t count) {
                        std::to_string(supply.threads) + ": " + supply.limit);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

@@ -3,7 +3,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera::codelets {
+namespace tessera::common {
 
 /// Which part of its output tile a task computes.
 enum class Part : char { All, Lower, Upper };
@@ -55,4 +55,4 @@ void cut_trapezoid(Uplo uplo, int m, int n, int first_row, int leaf, OnRectangle
       [&](int first, int order) { on_leaf(first_row + first, first, order); });
 }
 
-}  // namespace tessera::codelets
+}  // namespace tessera::common

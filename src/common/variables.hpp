@@ -16,7 +16,7 @@
 #include "old_variables.hpp"
 
 /// The table of environment variables, and functions that read and check the variables.
-namespace tessera::detail {
+namespace tessera::common {
 
 /// The allowed values of a variable: words from a list, numbers in a range, or text of a described form.
 struct Values {
@@ -115,4 +115,4 @@ inline std::string remark_on_unknown_variables() {
   return names.empty() ? "" : names + ": unknown variable, ignored; see docs/environment.md";
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

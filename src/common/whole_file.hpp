@@ -17,7 +17,7 @@
 #include "not_copyable.hpp"
 #include "tessera/error.hpp"
 
-namespace tessera::detail {
+namespace tessera::common {
 
 /// Blocks SIGXFSZ in the calling thread during the lifetime of this object. A write beyond the process's file size
 /// limit then fails with EFBIG instead of ending the process.
@@ -128,4 +128,4 @@ inline void keep_if_possible(const std::filesystem::path& file, std::string_view
   }
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::common

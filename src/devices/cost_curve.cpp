@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tessera::detail {
+namespace tessera::device {
 
 double CostCurve::seconds(double amount) const {
   if (points_.empty()) return 0;
@@ -23,4 +23,4 @@ double CostCurve::best_rate() const {
   return best;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

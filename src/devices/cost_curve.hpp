@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::detail {
+namespace tessera::device {
 
 /// Time as a function of an amount, interpolated between known points. The amount is flops for a tile operation, and
 /// bytes for a copy.
@@ -30,4 +30,4 @@ class CostCurve {
   std::vector<Point> points_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

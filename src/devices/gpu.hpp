@@ -15,7 +15,7 @@ struct CUstream_st;
 
 /// Tessera's use of GPUs outside the codelets. cuda/ implements it with CUDA, cpu/no_gpu.cpp without GPUs, and
 /// simulated/described_gpu.cpp for a described machine. No function changes the calling thread's current device.
-namespace tessera::gpu {
+namespace tessera::device::gpu {
 
 struct Info {
   int ordinal = 0;
@@ -51,7 +51,7 @@ State state(int device);
 
 /// Restores the calling thread's current device in the destructor, and the context in which it worked. If it worked in
 /// none, creates none unless CUDA can restore the device in no other way.
-class KeepCurrentDevice : NotCopyable {
+class KeepCurrentDevice : common::NotCopyable {
  public:
   KeepCurrentDevice();
   ~KeepCurrentDevice();
@@ -164,7 +164,7 @@ inline constexpr std::size_t most_apart = std::size_t{1} << 17;
 bool factorizes_beside_products();
 
 /// Pins memory of the caller during the lifetime of this object, so that devices access it at full speed.
-class PinnedMemory : NotCopyable {
+class PinnedMemory : common::NotCopyable {
  public:
   PinnedMemory(void* data, std::size_t bytes);
   ~PinnedMemory();
@@ -174,7 +174,7 @@ class PinnedMemory : NotCopyable {
 };
 
 /// Memory of a device, or managed memory, which the host and all devices can access.
-class Allocation : NotCopyable {
+class Allocation : common::NotCopyable {
  public:
   /// @param device  empty: managed memory
   /// @throws RuntimeError if it cannot be allocated
@@ -186,4 +186,4 @@ class Allocation : NotCopyable {
   void* data_ = nullptr;
 };
 
-}  // namespace tessera::gpu
+}  // namespace tessera::device::gpu

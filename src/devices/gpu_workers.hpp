@@ -7,7 +7,7 @@
 #include <vector>
 
 /// The workers of the running StarPU through which Tessera uses GPUs.
-namespace tessera::detail::gpu_workers {
+namespace tessera::device::gpu_workers {
 
 /// Whether OpenCL workers count in addition to CUDA workers. In a StarPU started by the program they do not, because
 /// such a StarPU may drive one GPU through both.
@@ -36,4 +36,4 @@ inline bool is_gpu_memory(unsigned node) {
   return kind == STARPU_CUDA_RAM || (kind == STARPU_OPENCL_RAM && uses(STARPU_OPENCL_WORKER));
 }
 
-}  // namespace tessera::detail::gpu_workers
+}  // namespace tessera::device::gpu_workers

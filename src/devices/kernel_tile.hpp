@@ -5,7 +5,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera::codelets {
+namespace tessera::device {
 
 /// A tile as kernels see it: column-major, in the memory of the worker that runs the task.
 template <typename T>
@@ -44,4 +44,4 @@ const T* column(Op op, const Tile<const T>& B, int j) {
   return element_of(op, B, 0, j);
 }
 
-}  // namespace tessera::codelets
+}  // namespace tessera::device

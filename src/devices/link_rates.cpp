@@ -8,7 +8,7 @@
 
 #include "common/whole_file.hpp"
 
-namespace tessera::detail {
+namespace tessera::device {
 
 namespace {
 
@@ -79,7 +79,7 @@ gpu::LinkRates read_or_measure(int devices, const fs::path& file) {
   if (busy) return rates;
   nlohmann::json json;
   for_each_rate(rates, [&](const char* name, const auto& rate) { json[name] = rate; });
-  keep_if_possible(file, json.dump(1) + "\n");
+  common::keep_if_possible(file, json.dump(1) + "\n");
   return rates;
 }
 
@@ -96,4 +96,4 @@ gpu::LinkRates link_rates(int devices, const fs::path& file) {
 
 RatesTogether rates_together() { return {together_in, together_out, together_both, together_peers}; }
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

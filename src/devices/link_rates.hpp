@@ -5,7 +5,7 @@
 
 #include "gpu.hpp"
 
-namespace tessera::detail {
+namespace tessera::device {
 
 /// Returns the rates of the links of all GPUs that the driver lists. Reads them from the file; if it is missing or
 /// damaged, measures them and writes the file. Rates are not written if another process computes on a GPU during the
@@ -24,4 +24,4 @@ struct RatesTogether {
 };
 RatesTogether rates_together();
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

@@ -12,7 +12,7 @@
 #include "partial_tile.hpp"
 
 /// Pieces of tiles that fit in staging buffers, and their copies on the host. Independent of the kind of device.
-namespace tessera::detail::staging {
+namespace tessera::device::staging {
 
 /// The size of a staging buffer [bytes]: small enough to give all threads a part of a tile, large enough for the full
 /// rate of the link.
@@ -85,12 +85,12 @@ class PackedColumns {
   /// Copies the buffer back.
   void unpack() const {
     const auto& [i, j, m, n] = rectangle_;
-    overwrites::before(at(i, j), at(i + m, j + n - 1));
+    common::overwrites::before(at(i, j), at(i + m, j + n - 1));
     for_each_column([large = is_large()](std::byte* column, std::byte* packed, std::size_t bytes) {
-      if (large) copy_streaming(column, packed, bytes);
+      if (large) common::copy_streaming(column, packed, bytes);
       else std::memcpy(column, packed, bytes);
     });
-    end_streaming();
+    common::end_streaming();
   }
 
  private:
@@ -113,4 +113,4 @@ class PackedColumns {
   std::byte* buffer_;
 };
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::device::staging

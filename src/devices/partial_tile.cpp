@@ -9,7 +9,7 @@
 #include "devices/opencl/tile_copies.hpp"
 #endif
 
-namespace tessera::detail {
+namespace tessera::device {
 
 namespace {
 
@@ -54,8 +54,8 @@ struct Transfer {
     const auto element = source.elemsize;
     if (starpu_node_get_kind(to) == STARPU_CPU_RAM) {
       const auto* const tile = reinterpret_cast<const std::byte*>(target.ptr);
-      overwrites::before(tile + offset(target, part.i, part.j),
-                         tile + offset(target, part.i + part.m, part.j + part.n - 1));
+      common::overwrites::before(tile + offset(target, part.i, part.j),
+                                 tile + offset(target, part.i + part.m, part.j + part.n - 1));
     }
     const int status = starpu_interface_copy2d(
         source.dev_handle, source.offset + offset(source, part.i, part.j), from, target.dev_handle,
@@ -100,7 +100,7 @@ const starpu_data_interface_ops& partial_tile_ops() {
 }
 
 void use_triangle(starpu_data_handle_t tile, Uplo uplo, int diagonal) {
-  set_part(tile, codelets::part_of(uplo), diagonal);
+  set_part(tile, common::part_of(uplo), diagonal);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

@@ -12,10 +12,10 @@
 /// need not be copied. In the caller's memory, the other triangle may belong to another thread, so copies to the host
 /// and to that memory write exactly the triangle. Copies to a GPU may also read elements next to the diagonal, which
 /// the GPU does not use.
-namespace tessera::detail {
+namespace tessera::device {
 
-using codelets::Part;
-using codelets::Rectangle;
+using common::Part;
+using common::Rectangle;
 
 /// StarPU's matrix interface, extended by the used part of the tile.
 struct PartialTile {
@@ -98,4 +98,4 @@ const starpu_data_interface_ops& partial_tile_ops();
 /// @pre  the tile is registered with operations derived from `partial_tile_ops`, and no task has used it yet
 void use_triangle(starpu_data_handle_t tile, Uplo uplo, int diagonal);
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

@@ -9,7 +9,7 @@
 
 #include "common/not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::device {
 
 /// Columns of a tile in the memory of a process.
 struct Columns {
@@ -27,7 +27,7 @@ struct Columns {
 
 /// The memory of this process's GPUs, which other processes of the node read, and this process's copies from theirs.
 /// Only one thread may use an object at a time.
-class PeerMemory : NotCopyable {
+class PeerMemory : common::NotCopyable {
  public:
   /// Names memory to the other processes of the node. Plain bytes, sent as they are.
   struct Name {
@@ -76,4 +76,4 @@ class PeerMemory : NotCopyable {
 /// GPUs replace this function.
 extern std::unique_ptr<PeerMemory> (*make_peer_memory)();
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

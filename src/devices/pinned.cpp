@@ -27,7 +27,7 @@ namespace {
 struct Registered {
   explicit Registered(std::size_t length) : bytes(length) {}
   std::size_t bytes;
-  std::optional<gpu::PinnedMemory> pinned;
+  std::optional<device::gpu::PinnedMemory> pinned;
 };
 
 struct Registry {
@@ -61,16 +61,17 @@ void* map_pages(std::size_t bytes, const std::vector<int>& nodes) {
   void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, how, -1, 0);
   if (data == MAP_FAILED) return data;
   if (bytes >= huge_page) madvise(data, bytes, MADV_HUGEPAGE);
-  if (!nodes.empty()) detail::starpus_machine().spread(data, bytes, nodes);
+  if (!nodes.empty()) device::starpus_machine().spread(data, bytes, nodes);
   return data;
 }
 
 /// The GPUs that TESSERA_DEVICES allows. Found once, because the probe creates a CUDA context on each GPU.
 const std::vector<int>& allowed_gpus() {
   static const auto& allowed = *new auto([] {
-    const auto choice = detail::device_choice();
+    const auto choice = common::device_choice();
     std::vector<int> gpus;
-    for (const auto& gpu : gpu::probe(choice.cuda >= 0 ? choice.cuda : choice.gpus).usable) gpus.push_back(gpu.ordinal);
+    for (const auto& gpu : device::gpu::probe(choice.cuda >= 0 ? choice.cuda : choice.gpus).usable)
+      gpus.push_back(gpu.ordinal);
     return gpus;
   }());
   return allowed;
@@ -81,7 +82,7 @@ const std::vector<int>& allowed_gpus() {
 std::vector<int> measured_gpus() {
   if (starpu_is_initialized() == 0) return allowed_gpus();
   std::set<int> gpus;
-  for (const int worker : detail::gpu_workers::of(STARPU_CUDA_WORKER)) gpus.insert(starpu_worker_get_devid(worker));
+  for (const int worker : device::gpu_workers::of(STARPU_CUDA_WORKER)) gpus.insert(starpu_worker_get_devid(worker));
   return {gpus.begin(), gpus.end()};
 }
 
@@ -99,8 +100,8 @@ double measured_rate(const std::vector<int>& nodes) {
   if (data == MAP_FAILED) return 0;
   double rate = 0;
   try {
-    const gpu::PinnedMemory pinned(data, bytes);
-    rate = gpu::rate_of_pinned(data, bytes, gpus);
+    const device::gpu::PinnedMemory pinned(data, bytes);
+    rate = device::gpu::rate_of_pinned(data, bytes, gpus);
   } catch (const RuntimeError&) {
   }
   munmap(data, bytes);
@@ -121,7 +122,7 @@ bool host_register(void* data, std::size_t bytes) {
   if (overlaps(registered, begin, bytes))
     throw ArgumentError("host_register", 1, "data", "begins a range that overlaps registered memory");
   const auto [place, added] = registered.ranges.try_emplace(begin, bytes);
-  if (!gpu::can_pin()) return false;
+  if (!device::gpu::can_pin()) return false;
   try {
     place->second.pinned.emplace(data, bytes);
   } catch (...) {
@@ -149,7 +150,8 @@ PinnedPages::PinnedPages(Index size, std::size_t element_size) {
   // All GPUs read the buffer. If it were on a single NUMA node, the GPUs of other sockets would all use that node's
   // links.
   static const auto nodes =
-      gpu::can_pin() ? nodes_for_memory(starpus_machine(), gpu_places(), measured_rate) : std::vector<int>();
+      device::gpu::can_pin() ? device::nodes_for_memory(device::starpus_machine(), device::gpu_places(), measured_rate)
+                             : std::vector<int>();
   void* data = too_many ? MAP_FAILED : map_pages(bytes, nodes);
   if (data == MAP_FAILED)
     throw RuntimeError("PinnedBuffer: there is no memory for " + std::to_string(size) + " elements of " +

@@ -11,14 +11,15 @@
 #include "devices/opencl/opencl.hpp"
 #include "gpu.hpp"
 
-namespace tessera::detail {
+namespace tessera::device {
 
 namespace {
 
 // Nothing here is destroyed, since a session may outlive it.
 
 Topology load(bool with_devices) {
-  if (const std::string file(environment("STARPU_HWLOC_INPUT")); !file.empty()) return Topology::from_file(file);
+  if (const std::string file(common::environment("STARPU_HWLOC_INPUT")); !file.empty())
+    return Topology::from_file(file);
   return with_devices ? Topology::with_devices() : Topology();
 }
 
@@ -79,4 +80,4 @@ void run_near(const Place& place) {
   if (CPU_COUNT(&near) > 0) pthread_setaffinity_np(pthread_self(), sizeof near, &near);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

@@ -17,7 +17,7 @@
 #include "devices/opencl/workers.hpp"
 #endif
 
-namespace tessera::detail {
+namespace tessera::device {
 
 // The delegated constructor has finished by then, so the destructor runs even if this constructor throws.
 PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : PreparedDevices() {
@@ -30,7 +30,7 @@ PreparedDevices::PreparedDevices([[maybe_unused]] std::size_t pinned_memory) : P
   if (starpu_cuda_worker_get_count() == 0) return;
   tile_interface::start(pinned_memory);
 #if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  device::create_handles();
+  cuda::create_handles();
 #endif
 }
 
@@ -45,10 +45,10 @@ PreparedDevices::~PreparedDevices() {
   const gpu::KeepCurrentDevice keep;
   tile_interface::stop();
 #if defined(TESSERA_WITH_CUDA) && !defined(STARPU_SIMGRID)
-  device::destroy_products();
-  device::destroy_solvers();
-  device::destroy_handles();
+  cuda::destroy_products();
+  cuda::destroy_solvers();
+  cuda::destroy_handles();
 #endif
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

@@ -5,11 +5,11 @@
 
 #include "common/not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::device {
 
 /// cuBLAS handles and device heaps of the GPUs that StarPU drives, and staging buffers for copies to them. For OpenCL
 /// devices, kernels and queues.
-class PreparedDevices : NotCopyable {
+class PreparedDevices : common::NotCopyable {
  public:
   /// @param pinned_memory  as for `tile_interface::start`
   explicit PreparedDevices(std::size_t pinned_memory);
@@ -19,4 +19,4 @@ class PreparedDevices : NotCopyable {
   PreparedDevices() = default;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

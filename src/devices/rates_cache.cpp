@@ -9,7 +9,7 @@
 
 #include "common/whole_file.hpp"
 
-namespace tessera::detail {
+namespace tessera::device {
 
 namespace {
 
@@ -56,7 +56,7 @@ void RatesCache::keep(const std::string& name, const CostCurve& curve) const {
   if (!curves.is_object()) curves = nlohmann::json::object();
   auto& list = curves[name] = nlohmann::json::array();
   for (const auto& point : curve.points()) list.push_back({point.amount, point.seconds});
-  keep_if_possible(file_, json.dump(1) + "\n");
+  common::keep_if_possible(file_, json.dump(1) + "\n");
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

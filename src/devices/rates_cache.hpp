@@ -6,7 +6,7 @@
 
 #include "cost_curve.hpp"
 
-namespace tessera::detail {
+namespace tessera::device {
 
 /// Measured curves of one kind of device, in a file of Tessera's cache. Each curve is valid only for the conditions
 /// under which it was measured: driver, CUDA version, and clock and power limits.
@@ -30,4 +30,4 @@ class RatesCache {
   std::string conditions_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

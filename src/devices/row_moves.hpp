@@ -6,7 +6,7 @@
 
 #include <tessera/types.hpp>
 
-namespace tessera::codelets {
+namespace tessera::device {
 
 /// The tile for the pivots of a panel. It contains the pivots, followed by their combined effect on the rows.
 ///
@@ -68,4 +68,4 @@ class PivotTile {
   }
 };
 
-}  // namespace tessera::codelets
+}  // namespace tessera::device

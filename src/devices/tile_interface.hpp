@@ -10,7 +10,7 @@ struct starpu_data_interface_ops;
 
 /// StarPU's data interfaces for tiles. They allocate tiles on GPUs from a DeviceHeap, and copy each tile as a
 /// `PartialTile`.
-namespace tessera::detail::tile_interface {
+namespace tessera::device::tile_interface {
 
 /// The interface for tiles in pinned host memory, and for tiles without host memory.
 starpu_data_interface_ops* pinned();
@@ -24,7 +24,7 @@ bool posts_copies();
 /// Where a tile on a GPU lies, for other processes that open its slab. The slab is not freed before `stop`.
 /// @param node  the memory node of the GPU
 /// @return      empty if the tile does not come from a heap
-std::optional<DeviceHeap::Position> lend(unsigned node, void* tile);
+std::optional<memory::DeviceHeap::Position> lend(unsigned node, void* tile);
 /// Whether tiles on GPUs come from heaps.
 bool uses_heap();
 
@@ -34,4 +34,4 @@ void start(std::size_t pinned_memory);
 /// Call this when no tiles are in use. StarPU may still free cached tiles on the GPUs later.
 void stop();
 
-}  // namespace tessera::detail::tile_interface
+}  // namespace tessera::device::tile_interface

@@ -6,14 +6,14 @@
 
 #include "kernel_tile.hpp"
 
-namespace tessera::codelets {
+namespace tessera::device {
 
 /// A column of tiles, all but the last of the same height. Rows are counted from the first row of the first tile.
 template <typename T>
 class TileStack {
  public:
   TileStack(void* const buffers[], int count) {
-    for (int i = 0; i < count; i++) tiles_.push_back(codelets::tile<T>(buffers[i]));
+    for (int i = 0; i < count; i++) tiles_.push_back(device::tile<T>(buffers[i]));
     m_ = (count - 1) * tile_m() + tiles_.back().m;
   }
 
@@ -39,4 +39,4 @@ class TileStack {
   int m_;
 };
 
-}  // namespace tessera::codelets
+}  // namespace tessera::device

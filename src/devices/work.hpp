@@ -5,7 +5,7 @@
 
 #include "common/float_mode.hpp"
 
-namespace tessera::codelets {
+namespace tessera::device {
 
 /// For a memory-bound operation, the number of times it reads or writes its tile; 0 for all others.
 inline int passes(std::string_view operation) {
@@ -25,7 +25,7 @@ struct Work {
   double moved = 0;              ///< elements that the task writes to other rows
   double order = 0;              ///< of the triangle by which the task multiplies or divides; 0: none
   /// The floating-point mode for CPU workers, taken from the thread that called the routine.
-  detail::float_mode::Bits mode = detail::float_mode::usual;
+  common::float_mode::Bits mode = common::float_mode::usual;
 };
 
-}  // namespace tessera::codelets
+}  // namespace tessera::device

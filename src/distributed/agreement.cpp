@@ -13,7 +13,7 @@
 
 #include "common/no_signals.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 namespace {
 
@@ -49,7 +49,7 @@ Agreement::Agreement(MPI_Comm comm) : comm_(comm) {
 #endif
   theirs_.resize(static_cast<std::size_t>(size_));
   compared_.resize(static_cast<std::size_t>(size_));
-  const NoSignals in_the_thread;
+  const common::NoSignals in_the_thread;
   if (rank_ == 0 && size_ > 1) watcher_ = std::thread([this] { watch(); });
 }
 
@@ -142,4 +142,4 @@ void Agreement::watch() {
   }
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

@@ -14,7 +14,7 @@
 
 #include "common/not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// Ends all processes of the program: one message on standard error, then MPI_Abort.
 [[noreturn]] void end_all_processes(const std::string& why) noexcept;
@@ -31,7 +31,7 @@ inline constexpr std::chrono::milliseconds time_for_others(300);
 
 /// Detects processes that do not make the same calls. Each process sends a record of every call to process 0, without
 /// waiting. A thread of process 0 compares these records with those of its own calls.
-class Agreement : NotCopyable {
+class Agreement : common::NotCopyable {
  public:
   /// Collective over `comm`, which must not be used for anything else.
   explicit Agreement(MPI_Comm comm);
@@ -74,4 +74,4 @@ class Agreement : NotCopyable {
   std::thread watcher_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

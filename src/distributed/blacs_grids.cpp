@@ -16,12 +16,12 @@ extern "C" {
 [[gnu::weak]] MPI_Comm Cblacs2sys_handle(int handle);
 }
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 namespace {
 
 /// A group that is freed by the destructor.
-struct Group : NotCopyable {
+struct Group : common::NotCopyable {
   MPI_Group group = MPI_GROUP_NULL;
   ~Group() {
     if (group != MPI_GROUP_NULL) MPI_Group_free(&group);
@@ -123,4 +123,4 @@ void BlacsGrids::clear_in_finalize() {
   MPI_Comm_set_attr(MPI_COMM_SELF, key, this);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

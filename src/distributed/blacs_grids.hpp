@@ -7,7 +7,7 @@
 
 #include <tessera/distributed.hpp>
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// The grids of BLACS contexts. They live until MPI_Finalize, because starting StarPU takes longer than most calls.
 ///
@@ -35,4 +35,4 @@ class BlacsGrids {
   bool finalize_is_watched_ = false;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

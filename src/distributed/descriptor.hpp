@@ -3,7 +3,7 @@
 
 #include <tessera/distributed.hpp>
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// The places of the fields of a descriptor of ScaLAPACK.
 namespace field {
@@ -14,4 +14,4 @@ enum { Type, Context, M, N, Mb, Nb, FirstRow, FirstColumn, Lld };
 /// @throws ArgumentError
 void require_descriptor(const Grid& grid, const void* data, const int* desc);
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

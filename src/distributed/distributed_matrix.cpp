@@ -21,8 +21,8 @@ namespace tessera {
 
 namespace {
 
-using arguments::Argument;
-using arguments::Problem;
+using blas::arguments::Argument;
+using blas::arguments::Problem;
 
 /// The extent of a distributed matrix on this process.
 struct Extent {
@@ -31,11 +31,11 @@ struct Extent {
 };
 
 void require_size(const char* name, int position, Index value, Index least) {
-  if (value < least || value > arguments::largest_int)
-    arguments::require_legal("DistributedMatrix",
-                             value < least
+  if (value < least || value > blas::arguments::largest_int)
+    blas::arguments::require_legal(
+        "DistributedMatrix", value < least
                                  ? Argument{position, name, Problem::TooSmall, value, least}
-                                 : Argument{position, name, Problem::TooLarge, value, arguments::largest_int});
+                                 : Argument{position, name, Problem::TooLarge, value, blas::arguments::largest_int});
 }
 
 void require_extent(const Extent& extent, int position_of_tile) {
@@ -47,8 +47,8 @@ void require_extent(const Extent& extent, int position_of_tile) {
   const Index rows = std::min(extent.tile.rows, std::max<Index>(1, extent.m)),
               columns = std::min(extent.tile.columns, std::max<Index>(1, extent.n));
   if (columns > most / rows)
-    arguments::require_legal("DistributedMatrix",
-                             {position_of_tile, "tile.columns", Problem::TooLarge, columns, most / rows});
+    blas::arguments::require_legal("DistributedMatrix",
+                                   {position_of_tile, "tile.columns", Problem::TooLarge, columns, most / rows});
 }
 
 Index tiles_of(Index whole, Index tile) { return whole == 0 ? 0 : (whole - 1) / tile + 1; }
@@ -60,18 +60,18 @@ Index local_extent(Index whole, Index tile, Index before_last, Index mine) {
   return mine * tile - (has_last ? tiles_of(whole, tile) * tile - whole : 0);
 }
 
-Index local_rows(const detail::Share& share, const Extent& x) {
+Index local_rows(const tile::Share& share, const Extent& x) {
   const Index count = tiles_of(x.m, x.tile.rows);
   return count == 0 ? 0 : local_extent(x.m, x.tile.rows, share.rows_before(count - 1), share.rows_before(count));
 }
-Index local_columns(const detail::Share& share, const Extent& x) {
+Index local_columns(const tile::Share& share, const Extent& x) {
   const Index count = tiles_of(x.n, x.tile.columns);
   return count == 0 ? 0
                     : local_extent(x.n, x.tile.columns, share.columns_before(count - 1), share.columns_before(count));
 }
 
-detail::Share share_of(const Grid& grid, std::shared_ptr<detail::Processes> processes) {
-  detail::Share share;
+tile::Share share_of(const Grid& grid, std::shared_ptr<tile::Processes> processes) {
+  tile::Share share;
   share.processes = std::move(processes);
   share.p = grid.p(), share.q = grid.q();
   share.row = grid.row(), share.column = grid.column();
@@ -80,7 +80,7 @@ detail::Share share_of(const Grid& grid, std::shared_ptr<detail::Processes> proc
 }
 
 /// The grid of processes as text for the agreement: "2x2 processes", followed by the ranks unless they are row by row.
-std::string text_of(const detail::Share& share) {
+std::string text_of(const tile::Share& share) {
   auto text = std::to_string(share.p) + "x" + std::to_string(share.q) + " processes";
   if (!share.ranks) return text;
   for (const char* before = " "; const int rank : *share.ranks)
@@ -103,7 +103,7 @@ std::shared_ptr<void> memory_for(const detail::Session& session, std::size_t byt
 }
 
 template <Scalar T>
-Matrix<T> make_tiles(detail::Network& network, T* data, const Extent& x, Index ld, detail::Share share) {
+Matrix<T> make_tiles(detail::Network& network, T* data, const Extent& x, Index ld, tile::Share share) {
   network.agree(std::string("DistributedMatrix<") + type_letter<T> + ">(" + text_of(share) + ", " +
                 std::to_string(x.m) + ", " + std::to_string(x.n) + ", tiles of " + std::to_string(x.tile.rows) + "x" +
                 std::to_string(x.tile.columns) + ", from (" + std::to_string(share.first_row) + ", " +
@@ -120,7 +120,7 @@ Index global_index(Index i, Index tile, int processes, int mine, int first) {
 }
 
 template <Scalar T>
-const detail::Share& share_of(const Matrix<T>& A) {
+const tile::Share& share_of(const Matrix<T>& A) {
   return detail::MatrixAccess::grid(A).share();
 }
 
@@ -142,12 +142,12 @@ Matrix<T> in_library_memory(const Grid& grid, const std::shared_ptr<detail::Netw
   return make_tiles<T>(*network, data, x, std::max<Index>(1, rows), std::move(share));
 }
 
-using namespace detail::field;
+using namespace distributed::field;
 
 Extent extent_of(const int* desc) { return {desc[M], desc[N], {desc[Mb], desc[Nb]}}; }
 
 /// The elements of this process in a matrix of ScaLAPACK.
-detail::Share share_of(const Grid& grid, std::shared_ptr<detail::Processes> processes, const int* desc) {
+tile::Share share_of(const Grid& grid, std::shared_ptr<tile::Processes> processes, const int* desc) {
   auto share = share_of(grid, std::move(processes));
   share.first_row = desc[FirstRow], share.first_column = desc[FirstColumn];
   return share;
@@ -156,13 +156,13 @@ detail::Share share_of(const Grid& grid, std::shared_ptr<detail::Processes> proc
 template <Scalar T>
 Matrix<T> in_scalapack_memory(const Grid& grid, const std::shared_ptr<detail::Network>& network, T* data,
                               const int* desc) {
-  detail::require_descriptor(grid, data, desc);
+  distributed::require_descriptor(grid, data, desc);
   return make_tiles<T>(*network, data, extent_of(desc), desc[Lld], share_of(grid, network, desc));
 }
 
 }  // namespace
 
-void detail::require_descriptor(const Grid& grid, const void* data, const int* desc) {
+void distributed::require_descriptor(const Grid& grid, const void* data, const int* desc) {
   const auto refuse = [](int position, const std::string& problem) {
     throw ArgumentError("DistributedMatrix", position, position == 2 ? "data" : "desc", problem);
   };
@@ -181,7 +181,8 @@ void detail::require_descriptor(const Grid& grid, const void* data, const int* d
                   std::to_string(std::max<Index>(1, rows)) + " in process " + std::to_string(grid.rank()));
   if (rows == 0 || columns == 0) return;
   if (data == nullptr) refuse(2, "is null, and the process has elements");
-  if (device_memory::may_exist() && device_memory::gpu_of(data)) refuse(2, device_memory::problem());
+  if (common::device_memory::may_exist() && common::device_memory::gpu_of(data))
+    refuse(2, common::device_memory::problem());
 }
 
 template <Scalar T>

@@ -31,7 +31,7 @@ void require_processes(Index p, Index q, MPI_Comm comm, Index size) {
 Grid::Grid(int p, int q, MPI_Comm comm, const RuntimeOptions& options) : p_(p), q_(q) {
   if (p < 1) throw ArgumentError("Grid", 1, "p", "is " + std::to_string(p) + ", must be at least 1");
   if (q < 1) throw ArgumentError("Grid", 2, "q", "is " + std::to_string(q) + ", must be at least 1");
-  detail::initialize_mpi();
+  distributed::initialize_mpi();
   if (comm == MPI_COMM_NULL) throw ArgumentError("Grid", 3, "comm", "is MPI_COMM_NULL: this process is not in it");
   int size = 0;
 #ifndef STARPU_SIMGRID  // SimGrid's MPI has no intercommunicators

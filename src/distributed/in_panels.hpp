@@ -10,7 +10,7 @@
 #include "redistribution.hpp"
 #include "tile/split.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// A copy of a matrix in panels of full height, dealt to all processes of its grid.
 template <Scalar T>
@@ -18,8 +18,8 @@ class InPanels {
  public:
   /// @param A  its m×n elements; nothing changes them until `copy_back`
   InPanels(const Grid& grid, Index m, Index n, const DealtMatrix<T>& A)
-      : comm_(GridAccess::network(grid).comm_of_values()), A_(A),
-        copy_(GridAccess::reshaped(grid, 1, grid.p() * grid.q()), m, n,
+      : comm_(detail::GridAccess::network(grid).comm_of_values()), A_(A),
+        copy_(detail::GridAccess::reshaped(grid, 1, grid.p() * grid.q()), m, n,
               {std::max<Index>(1, m), width(n, grid.p() * grid.q())}) {
     redistribute(comm_, m, n, A_, dealt(copy_));
   }
@@ -43,4 +43,4 @@ class InPanels {
   DistributedMatrix<T> copy_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

@@ -17,9 +17,9 @@ void Network::End::operator()(Network* network) const {
   if (leaves) {
     network->leave("leaves a grid because of an exception");
     // If all processes have the exception, they arrive here at about the same time.
-    if (!network->agreement_->all_end_within(time_for_others))
-      return end_all_later("process " + std::to_string(network->rank_) +
-                           " leaves a grid because of an exception, and the others would wait for it");
+    if (!network->agreement_->all_end_within(distributed::time_for_others))
+      return distributed::end_all_later("process " + std::to_string(network->rank_) +
+                                        " leaves a grid because of an exception, and the others would wait for it");
   }
   delete network;
 }
@@ -39,14 +39,16 @@ void Network::matrix_ends() noexcept {
   leave("leaves a distributed matrix because of an exception");
   // The handler of the exception has the more useful message. It is reached unless tiles of this process wait for other
   // processes, which may not make the matching calls.
-  for (const auto last = std::chrono::steady_clock::now() + time_for_the_handler; !is_idle();) {
+  for (const auto last = std::chrono::steady_clock::now() + distributed::time_for_the_handler; !is_idle();) {
     if (std::chrono::steady_clock::now() > last)
-      end_all_processes("process " + std::to_string(rank_) +
-                        " leaves a distributed matrix because of an exception, while its tiles wait for others");
+      distributed::end_all_processes(
+          "process " + std::to_string(rank_) +
+          " leaves a distributed matrix because of an exception, while its tiles wait for others");
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 #else
-  end_all_processes("process " + std::to_string(rank_) + " leaves a distributed matrix because of an exception");
+  distributed::end_all_processes("process " + std::to_string(rank_) +
+                                 " leaves a distributed matrix because of an exception");
 #endif
 }
 

@@ -17,7 +17,7 @@
 #include "neighbours.hpp"
 #include "process_watch.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 namespace {
 
@@ -200,4 +200,4 @@ void Neighbours::serve_messages() {
   }
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

@@ -13,7 +13,7 @@
 #include "agreement.hpp"
 #include "common/variables.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 namespace {
 
@@ -48,14 +48,14 @@ bool is_valid(starpu_data_handle_t tile, int node) {
 }  // namespace
 
 std::size_t Neighbours::least_bytes_asked_for() {
-  const auto text = text_of(variables::node_reads);
+  const auto text = common::text_of(common::variables::node_reads);
   if (text.empty()) return usual_least_bytes;
   if (text == "off") return never;
-  if (const auto bytes = as_number<std::size_t>(text)) return *bytes;
-  refuse(variables::node_reads);
+  if (const auto bytes = common::as_number<std::size_t>(text)) return *bytes;
+  common::refuse(common::variables::node_reads);
 }
 
-Neighbours::Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers, std::unique_ptr<PeerMemory> peers)
+Neighbours::Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers, std::unique_ptr<device::PeerMemory> peers)
     : comm_(comm) {
   int size = 1, rank = 0, on_node = 1;
   MPI_Comm_size(comm, &size);
@@ -84,15 +84,15 @@ Neighbours::Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers, std:
 
 double Neighbours::seconds_to_read_from_host(MPI_Comm node) const {
   constexpr int repeat = 3;
-  std::vector<std::byte> block(PeerMemory::sample_bytes), copy(block.size());
+  std::vector<std::byte> block(device::PeerMemory::sample_bytes), copy(block.size());
   const auto columns_of = [](const auto& memory) {
-    return Columns{reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), memory.size(), 1};
+    return device::Columns{reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), memory.size(), 1};
   };
   int processes = 1, rank = 0;
   MPI_Comm_size(node, &processes);
   MPI_Comm_rank(node, &rank);
   const auto mine = columns_of(block);
-  std::vector<Columns> all(static_cast<std::size_t>(processes));
+  std::vector<device::Columns> all(static_cast<std::size_t>(processes));
   MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, node);
   const auto next = static_cast<std::size_t>((rank + 1) % processes);
   double fastest = std::numeric_limits<double>::infinity();
@@ -105,8 +105,8 @@ double Neighbours::seconds_to_read_from_host(MPI_Comm node) const {
   return fastest / static_cast<double>(readers_.size());
 }
 
-void Neighbours::use_if_faster(std::unique_ptr<PeerMemory> peers, MPI_Comm node) {
-  using Sample = PeerMemory::Sample;
+void Neighbours::use_if_faster(std::unique_ptr<device::PeerMemory> peers, MPI_Comm node) {
+  using Sample = device::PeerMemory::Sample;
   std::vector<Sample> mine;
   bool can_read = peers != nullptr && !peers->nodes().empty();
   try {
@@ -152,7 +152,7 @@ void Neighbours::use_if_faster(std::unique_ptr<PeerMemory> peers, MPI_Comm node)
   peers_ = std::move(peers);
 }
 
-Columns Neighbours::columns_on(starpu_data_handle_t tile, int node) {
+device::Columns Neighbours::columns_on(starpu_data_handle_t tile, int node) {
   const auto& matrix = *static_cast<const starpu_matrix_interface*>(
       starpu_data_get_interface_on_node(tile, static_cast<unsigned>(node)));
   return {matrix.ptr, matrix.nx * matrix.elemsize, matrix.ld * matrix.elemsize, matrix.ny};
@@ -305,4 +305,4 @@ void Neighbours::wait() {
   all_arrived_.wait(lock, [this] { return sends_ == 0 && receives_ == 0; });
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

@@ -22,7 +22,7 @@
 #include "devices/peer_memory.hpp"
 #include "remote_memory.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// Reads tiles from the memory of other processes on this node. With MPI, one thread per process would copy messages,
 /// and would first have to pack columns. Here, several threads read columns directly into place. Only short messages
@@ -33,7 +33,7 @@ namespace tessera::detail {
 /// prefetches of the owner's tasks and by priority. The owner holds only part of its GPU's memory for readers, and
 /// announces other tiles in host memory. A reader allocates memory only for a few announced tiles at a time, so tiles
 /// that wait for memory cannot block each other.
-class Neighbours : NotCopyable {
+class Neighbours : common::NotCopyable {
  public:
   /// The minimum size of a tile that is read from memory, according to the environment [bytes].
   /// @throws RuntimeError if it is not a number
@@ -43,7 +43,7 @@ class Neighbours : NotCopyable {
   /// @param least_bytes  the largest value of all processes counts
   /// @param readers      number of copying threads
   /// @param peers        this process's GPUs, if all processes of the node can read those of the others; or null
-  Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers, std::unique_ptr<PeerMemory> peers);
+  Neighbours(MPI_Comm comm, std::size_t least_bytes, int readers, std::unique_ptr<device::PeerMemory> peers);
   /// @pre  `wait` has returned, and no tile has been sent or received since
   ~Neighbours();
 
@@ -69,11 +69,11 @@ class Neighbours : NotCopyable {
   /// A message from one process to another.
   struct Message {
     enum class Kind : std::uint64_t { Announced, Read } kind;
-    std::uint64_t number;  ///< number of the sender's announcement
-    std::int64_t tag;      ///< of an announced tile
-    Columns columns;       ///< the announced tile, in the memory of the sender
-    std::uint64_t on_gpu;  ///< whether that memory is on a GPU
-    PeerMemory::Name name;
+    std::uint64_t number;     ///< number of the sender's announcement
+    std::int64_t tag;         ///< of an announced tile
+    device::Columns columns;  ///< the announced tile, in the memory of the sender
+    std::uint64_t on_gpu;     ///< whether that memory is on a GPU
+    device::PeerMemory::Name name;
   };
   struct Outgoing {
     Neighbours& of;
@@ -98,7 +98,7 @@ class Neighbours : NotCopyable {
   /// Some columns of a tile that one thread reads.
   struct Piece {
     Incoming* tile;
-    Columns source, target;
+    device::Columns source, target;
   };
   using Sender = std::pair<int, std::int64_t>;  ///< the sender's rank, and the tag of a tile
 
@@ -109,12 +109,12 @@ class Neighbours : NotCopyable {
     int node = STARPU_MAIN_RAM;
   };
 
-  static Columns columns_on(starpu_data_handle_t tile, int node);
+  static device::Columns columns_on(starpu_data_handle_t tile, int node);
   /// @return  whether there are enough threads to copy tiles
   bool start_threads(int readers);
   /// Reads between GPUs if the GPUs of all processes of the node can read from all others, and faster than through host
   /// memory. Collective over `node`.
-  void use_if_faster(std::unique_ptr<PeerMemory> peers, MPI_Comm node);
+  void use_if_faster(std::unique_ptr<device::PeerMemory> peers, MPI_Comm node);
   /// The time in which this process's readers copy a block of the size of a sample from the host memory of the next
   /// process of the node [s]. Collective over `node`.
   double seconds_to_read_from_host(MPI_Comm node) const;
@@ -165,11 +165,11 @@ class Neighbours : NotCopyable {
   std::size_t allocated_ = 0;                                  ///< bytes of tiles that have left `to_allocate_`
   std::map<int, std::size_t> held_;                            ///< bytes that readers keep on GPUs, by memory node
 
-  std::unique_ptr<PeerMemory> peers_;  ///< null: tiles are read from host memory only. Used by the courier
-  std::vector<int> gpus_;              ///< memory nodes of the GPUs
+  std::unique_ptr<device::PeerMemory> peers_;  ///< null: tiles are read from host memory only. Used by the courier
+  std::vector<int> gpus_;                      ///< memory nodes of the GPUs
   std::size_t most_allocated_ = 0, most_held_ = 0;
   std::thread courier_;
   std::vector<std::thread> readers_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

@@ -32,7 +32,7 @@ std::weak_ptr<Network> of_process;
 
 /// The options, with the folder that this process records in if traces are recorded.
 RuntimeOptions with_trace(RuntimeOptions options) {
-  if (options.trace.empty()) options.trace = environment("TESSERA_TRACE");
+  if (options.trace.empty()) options.trace = common::environment("TESSERA_TRACE");
   int in_world = 0, world = 1;  // other groups of processes may also record
   MPI_Comm_rank(MPI_COMM_WORLD, &in_world);
   MPI_Comm_size(MPI_COMM_WORLD, &world);
@@ -42,9 +42,9 @@ RuntimeOptions with_trace(RuntimeOptions options) {
 
 #ifndef STARPU_SIMGRID
 /// The GPUs of this process, as memory that other processes read; null if they cannot.
-std::unique_ptr<PeerMemory> peers_of_session() {
+std::unique_ptr<device::PeerMemory> peers_of_session() {
   try {
-    return make_peer_memory();
+    return device::make_peer_memory();
   } catch (const RuntimeError&) {  // others learn of it from the constructor of Neighbours
     return nullptr;
   }
@@ -90,32 +90,32 @@ Network::Network(MPI_Comm comm, const RuntimeOptions& options) {
 }
 
 void Network::start(const RuntimeOptions& options) {
-  NodePart on_node;
+  runtime::NodePart on_node;
   {
-    const ShareOfNode share(comm_);
+    const distributed::ShareOfNode share(comm_);
     on_node = share.on_node();
     // StarPU would bind the thread that polls the network to a separate core, or to the core of a worker.
-    StarpuVariables variables;
+    common::StarpuVariables variables;
     variables.set("STARPU_MPI_NOBIND", "1");
     variables.set("STARPU_SILENT", "1");
     std::size_t least_bytes = 0;
-    together(comm_of_values_, [&] {
-      least_bytes = Neighbours::least_bytes_asked_for();
-      runtime_.emplace(with_trace(with_share(options, share)));
-      session_ = detail::session();
+    distributed::together(comm_of_values_, [&] {
+      least_bytes = distributed::Neighbours::least_bytes_asked_for();
+      runtime_.emplace(with_trace(distributed::with_share(options, share)));
+      session_ = runtime::session();
     });
 #ifdef STARPU_SIMGRID  // SimGrid's MPI writes received tiles, which no task reads: they share some memory
     starpu_malloc_on_node_set_default_flags(
         STARPU_MAIN_RAM, STARPU_MALLOC_PINNED | STARPU_MALLOC_COUNT | STARPU_MALLOC_SIMULATION_FOLDED);
 #endif
     if (const auto* recording = session_->recording()) recording->name_file_in(variables);
-    const StarpuVariables::InForce until_started(variables);
-    const NoSignals in_threads;  // threads of StarPU-MPI, and threads that copy between processes
+    const common::StarpuVariables::InForce until_started(variables);
+    const common::NoSignals in_threads;  // threads of StarPU-MPI, and threads that copy between processes
     if (starpu_mpi_init_comm(nullptr, nullptr, 0, comm_) != 0) throw RuntimeError("StarPU-MPI cannot start");
 #ifndef STARPU_SIMGRID  // in a simulation, processes share an address space, and copying takes no time
     constexpr int most_readers = 8;
     neighbours_.emplace(comm_of_tiles_, least_bytes, std::clamp(share.cores() / 2, 1, most_readers),
-                        flag_in(variables::gpu_reads).value_or(true) ? peers_of_session() : nullptr);
+                        common::flag_in(common::variables::gpu_reads).value_or(true) ? peers_of_session() : nullptr);
     watch_.emplace(neighbours_->processes());
 #endif
   }
@@ -125,13 +125,14 @@ void Network::start(const RuntimeOptions& options) {
   MPI_Allreduce(&gpus, &all, 1, MPI_INT, MPI_MIN, comm_of_values_);
   agree_on_model(on_node);
   agreement_.emplace(comm_of_calls_);
-  if (some != all) end_all_processes("only some of the processes have GPUs: TESSERA_DEVICES=none leaves them out");
+  if (some != all)
+    distributed::end_all_processes("only some of the processes have GPUs: TESSERA_DEVICES=none leaves them out");
   // These decide which tasks and temporary tiles a call has.
   const int kind = (session_->machine().has_cuda() ? 1 : 0) + (session_->machine().has_owners() ? 2 : 0);
   MPI_Allreduce(&kind, &some, 1, MPI_INT, MPI_MAX, comm_of_values_);
   MPI_Allreduce(&kind, &all, 1, MPI_INT, MPI_MIN, comm_of_values_);
   if (some != all)
-    end_all_processes(
+    distributed::end_all_processes(
         "the processes differ in the kind of their GPUs (CUDA or OpenCL), in TESSERA_PLACEMENT or TESSERA_POLICY");
 }
 
@@ -172,16 +173,16 @@ void Network::free_communicators() {
 #endif
 }
 
-void Network::agree_on_model(const NodePart& on_node) {
+void Network::agree_on_model(const runtime::NodePart& on_node) {
   const auto& machine = session_->machine();
   enum { Gpus, GpuMemory, HostMemory, Beside, Count };
 #ifdef STARPU_SIMGRID
   const double host = std::numeric_limits<double>::infinity();  // simulated tiles have no memory
 #else
-  const double host = free_memory();
+  const double host = device::free_memory();
 #endif
   const double mine[Count] = {static_cast<double>(machine.gpu_count()), machine.gpu_memory, host / on_node.parts,
-                              machine.has_cuda() && gpu::factorizes_beside_products() ? 1.0 : 0.0};
+                              machine.has_cuda() && device::gpu::factorizes_beside_products() ? 1.0 : 0.0};
   double least[Count] = {};
   MPI_Allreduce(mine, least, Count, MPI_DOUBLE, MPI_MIN, comm_of_values_);
   model_.gpus = static_cast<int>(least[Gpus]), model_.gpu_memory = least[GpuMemory];
@@ -189,7 +190,7 @@ void Network::agree_on_model(const NodePart& on_node) {
   model_.host_memory = std::isfinite(least[HostMemory]) ? least[HostMemory] : 0;
 }
 
-const Tokens& Network::tokens() {
+const tile::Tokens& Network::tokens() {
   if (!tokens_.up.empty()) return tokens_;
   token_memory_.assign(2, 0);
   auto* memory = token_memory_.data();

@@ -36,7 +36,7 @@ struct GridAccess {
 };
 
 /// StarPU-MPI over one group of processes, shared by all grids and matrices of this process.
-class Network final : public Processes {
+class Network final : public tile::Processes {
  public:
   /// The existing network, if it is over the same group in any order, or a new one. Collective.
   static std::shared_ptr<Network> over(MPI_Comm comm, const RuntimeOptions& options);
@@ -57,7 +57,7 @@ class Network final : public Processes {
   }
   /// A number that identifies a matrix in all processes.
   int next_matrix() noexcept { return ++matrices_; }
-  void set_control(const ProcessControl& control) noexcept { control_ = control; }
+  void set_control(const tile::ProcessControl& control) noexcept { control_ = control; }
   void wait();
   std::vector<std::uint64_t> bytes_sent() const;
 
@@ -70,8 +70,8 @@ class Network final : public Processes {
   void receive(starpu_data_handle_t tile, int priority) override;
   void forget_copies(starpu_data_handle_t tile) override;
   tile::ProcessModel model() const override { return model_; }
-  ProcessControl control() const override { return control_; }
-  const Tokens& tokens() override;
+  tile::ProcessControl control() const override { return control_; }
+  const tile::Tokens& tokens() override;
   std::int64_t least(std::int64_t value) override;
   void matrix_ends() noexcept override;
 
@@ -91,25 +91,25 @@ class Network final : public Processes {
   /// Whether no task or message is in flight.
   bool is_idle();
   /// Determines the resources that all processes have in common.
-  void agree_on_model(const NodePart& on_node);
+  void agree_on_model(const runtime::NodePart& on_node);
 
   MPI_Comm comm_ = MPI_COMM_NULL, comm_of_calls_ = MPI_COMM_NULL, comm_of_values_ = MPI_COMM_NULL,
            comm_of_tiles_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   int matrices_ = 0;
   std::int64_t next_tag_ = 0;
-  OwnerTable owners_;
+  distributed::OwnerTable owners_;
   std::vector<std::atomic<std::uint64_t>> sent_;  ///< by receiver: bytes that MPI has taken or the receiver has read
   std::optional<Runtime> runtime_;
   std::shared_ptr<Session> session_;
-  std::optional<Agreement> agreement_;
-  std::atomic<int> sends_ = 0;            ///< tiles that MPI has not taken yet
-  std::atomic<bool> leaves_ = false;      ///< leaving matrices because of an exception, and announced
-  std::optional<Neighbours> neighbours_;  ///< transfers tiles between processes of this node
-  std::optional<ProcessWatch> watch_;
+  std::optional<distributed::Agreement> agreement_;
+  std::atomic<int> sends_ = 0;                         ///< tiles that MPI has not taken yet
+  std::atomic<bool> leaves_ = false;                   ///< leaving matrices because of an exception, and announced
+  std::optional<distributed::Neighbours> neighbours_;  ///< transfers tiles between processes of this node
+  std::optional<distributed::ProcessWatch> watch_;
   tile::ProcessModel model_;
-  ProcessControl control_;
-  Tokens tokens_;
+  tile::ProcessControl control_;
+  tile::Tokens tokens_;
   std::vector<char> token_memory_;  ///< memory of this process's tokens
 };
 

@@ -11,7 +11,7 @@
 
 #include "common/environment.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 ShareOfNode::ShareOfNode(MPI_Comm comm) {
 #ifndef STARPU_SIMGRID  // in a simulation, every process has a described machine for itself
@@ -24,17 +24,17 @@ ShareOfNode::ShareOfNode(MPI_Comm comm) {
     std::uint64_t gpus;  ///< hash of the list of visible GPUs
   } mine{};
   sched_getaffinity(0, sizeof(mine.cores), &mine.cores);
-  mine.gpus = std::hash<std::string_view>()(environment("CUDA_VISIBLE_DEVICES"));
+  mine.gpus = std::hash<std::string_view>()(common::environment("CUDA_VISIBLE_DEVICES"));
   std::vector<Process> all(static_cast<std::size_t>(on_node_.parts));
   MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all.data(), sizeof(mine), MPI_BYTE, node);
   MPI_Comm_free(&node);
-  std::vector<LaunchedRank> ranks;
+  std::vector<runtime::LaunchedRank> ranks;
   for (const auto& process : all)
     ranks.push_back({static_cast<int>(ranks.size()), 0, process.cores, std::to_string(process.gpus)});
   const auto me = ranks.begin() + on_node_.part;
   const auto this_one = *me;
   ranks.erase(me);
-  const auto shared = shared_with(this_one, ranks);
+  const auto shared = runtime::shared_with(this_one, ranks);
   gpus_ = shared.gpus;
   cores_.emplace(shared.cores.part, shared.cores.parts);
 #endif
@@ -51,4 +51,4 @@ RuntimeOptions with_share(const RuntimeOptions& given, const ShareOfNode& share)
   return options;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// The owners of tiles, in a compact table that stays in the cache. A process looks up several owners for each task of
 /// all processes, and StarPU's own records of tiles are some KiB apart.
@@ -53,4 +53,4 @@ class OwnerTable {
   std::size_t count_ = 0;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

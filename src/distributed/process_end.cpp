@@ -17,7 +17,7 @@
 extern "C" void SMPI_thread_create();
 #endif
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 #ifdef STARPU_SIMGRID
 
@@ -41,7 +41,7 @@ void check_grids_at_exit() {
   MPI_Finalized(&finalized);
   if (finalized != 0) return;
   end_all_if_left();
-  if (Network::exists()) end_all_processes("a process exits, although it has a grid");
+  if (detail::Network::exists()) end_all_processes("a process exits, although it has a grid");
 }
 
 void finalize_at_exit() {
@@ -57,7 +57,7 @@ void initialize_mpi() {
   int initialized = 0, level = MPI_THREAD_SINGLE;
   MPI_Initialized(&initialized);
   if (initialized == 0) {
-    const NoSignals in_threads_of_mpi;
+    const common::NoSignals in_threads_of_mpi;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
     std::atexit(finalize_at_exit);
   } else {
@@ -84,4 +84,4 @@ void end_all_later(const std::string& why) {
 
 #endif
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

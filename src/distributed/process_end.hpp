@@ -4,7 +4,7 @@
 #include <string>
 
 /// MPI from its start to the exit of the process.
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// Initializes MPI unless the program has. From then on, a process that exits while it has a grid ends all processes.
 /// @throws RuntimeError if MPI does not support several threads
@@ -16,4 +16,4 @@ void initialize_mpi();
 /// @param why  the message
 void end_all_later(const std::string& why);
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

@@ -10,7 +10,7 @@
 #include "common/no_signals.hpp"
 #include "remote_memory.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 void require_living(const std::vector<pid_t>& processes) {
   for (std::size_t rank = 0; rank < processes.size(); rank++) {
@@ -21,7 +21,7 @@ void require_living(const std::vector<pid_t>& processes) {
 }
 
 ProcessWatch::ProcessWatch(std::vector<pid_t> processes) : processes_(std::move(processes)) {
-  const NoSignals in_the_thread;
+  const common::NoSignals in_the_thread;
   if (std::ranges::all_of(processes_, [](pid_t process) { return process == 0; })) return;
   try {
     thread_ = std::thread([this] { watch(); });
@@ -44,4 +44,4 @@ void ProcessWatch::watch() {
   while (!ending_.wait_for(lock, between_looks, [this] { return ends_; })) require_living(processes_);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

@@ -11,7 +11,7 @@
 
 #include "common/not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// Ends all processes of the program if one of those listed has ended. mpirun usually does that earlier, but not every
 /// launcher notices. Gives other processes time to report a cause first.
@@ -21,7 +21,7 @@ void require_living(const std::vector<pid_t>& processes);
 /// A thread that calls `require_living` several times per second. Whatever waits for one of these processes, in MPI or
 /// for a tile, thus ends. Processes on other nodes, and those whose memory cannot be read, are not watched: their
 /// launcher must end the program.
-class ProcessWatch : NotCopyable {
+class ProcessWatch : common::NotCopyable {
  public:
   /// @param processes  by rank; 0: not watched
   explicit ProcessWatch(std::vector<pid_t> processes);
@@ -38,4 +38,4 @@ class ProcessWatch : NotCopyable {
   std::thread thread_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

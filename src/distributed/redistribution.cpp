@@ -13,7 +13,7 @@
 #include "common/columns.hpp"
 #include "tile/tile_grid.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 #ifndef STARPU_SIMGRID  // simulated matrices have no elements
 
@@ -84,7 +84,7 @@ class Common {
     template <typename Visit>
     void on_cores(Index begin, Index end, Visit visit) const {
       const double bytes = static_cast<double>(height()) * static_cast<double>(end - begin) * sizeof(T);
-      for_columns(end - begin, bytes, [=](Index first, Index last) {
+      common::for_columns(end - begin, bytes, [=](Index first, Index last) {
         for (Index j = first; j < last; j++) visit(begin + j);
       });
     }
@@ -106,13 +106,13 @@ class Common {
 
 template <Scalar T>
 DealtMatrix<T> dealt(const DistributedMatrix<T>& A) {
-  const auto& grid = MatrixAccess::grid(A.tiles());
+  const auto& grid = detail::MatrixAccess::grid(A.tiles());
   const auto& share = grid.share();
   const auto dealing = [](Index tile, int processes, int first, Index first_tile) {
     return Dealing{tile, processes, first, first_tile * tile};
   };
-  return {dealing(grid.mb(), share.p, share.first_row, MatrixAccess::first_row(A.tiles())),
-          dealing(grid.nb(), share.q, share.first_column, MatrixAccess::first_column(A.tiles())), share.ranks,
+  return {dealing(grid.mb(), share.p, share.first_row, detail::MatrixAccess::first_row(A.tiles())),
+          dealing(grid.nb(), share.q, share.first_column, detail::MatrixAccess::first_column(A.tiles())), share.ranks,
           A.local(), A.ld()};
 }
 
@@ -168,4 +168,4 @@ void redistribute([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] Index m, [[ma
   template void redistribute<T>(MPI_Comm, Index, Index, const DealtMatrix<T>&, const DealtMatrix<T>&);
 FOR_SDCZ(INSTANTIATE_REDISTRIBUTION, )
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

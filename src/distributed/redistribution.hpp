@@ -8,7 +8,7 @@
 
 #include <tessera/distributed.hpp>
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// How the elements of one dimension are dealt to processes, block by block.
 struct Dealing {
@@ -47,4 +47,4 @@ DealtMatrix<T> dealt(const DistributedMatrix<T>& A);
 template <Scalar T>
 void redistribute(MPI_Comm comm, Index m, Index n, const DealtMatrix<T>& from, const DealtMatrix<T>& to);
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

@@ -11,9 +11,9 @@
 #include <cstddef>
 #include <random>
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
-int read_columns(pid_t process, const Columns& source, const Columns& target) noexcept {
+int read_columns(pid_t process, const device::Columns& source, const device::Columns& target) noexcept {
   constexpr std::size_t most = 256;  // columns per call; the system allows 1024
   std::array<iovec, most> from, to;
   for (std::size_t first = 0; first < source.count; first += most) {
@@ -50,7 +50,7 @@ bool all_readable(MPI_Comm node, const std::vector<Known>& known) {
   int mine = 1, all = 0;
   for (const auto& other : known) {
     std::uint64_t read = 0;
-    const Columns source{other.address, sizeof(read), sizeof(read), 1},
+    const device::Columns source{other.address, sizeof(read), sizeof(read), 1},
         target{reinterpret_cast<std::uintptr_t>(&read), sizeof(read), sizeof(read), 1};
     if (read_columns(other.process, source, target) != 0 || read != other.value) mine = 0;
   }
@@ -89,4 +89,4 @@ ReadableProcesses::~ReadableProcesses() {
 #endif
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

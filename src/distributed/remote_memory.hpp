@@ -9,18 +9,18 @@
 #include "common/not_copyable.hpp"
 #include "devices/peer_memory.hpp"
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// Copies columns from another process of this node.
 /// @param target  memory of this process, with the same number and size of columns
 /// @return        0, or `errno` if the system refuses
-int read_columns(pid_t process, const Columns& source, const Columns& target) noexcept;
+int read_columns(pid_t process, const device::Columns& source, const device::Columns& target) noexcept;
 
 /// Whether a process whose memory can be read has ended.
 bool has_ended(pid_t process) noexcept;
 
 /// The processes of a node, if they may read each other's memory.
-class ReadableProcesses : NotCopyable {
+class ReadableProcesses : common::NotCopyable {
  public:
   ~ReadableProcesses();
 
@@ -37,4 +37,4 @@ class ReadableProcesses : NotCopyable {
   bool named_ = false;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

@@ -20,7 +20,7 @@
 
 namespace tessera {
 
-namespace detail {
+namespace distributed {
 
 namespace {
 
@@ -49,9 +49,9 @@ class CallText {
   void add(const DistributedMatrix<T>& A) {
     const auto& tiles = A.tiles();
     put(std::to_string(A.m()) + "x" + std::to_string(A.n()) + " in " + std::to_string(A.mb()) + "x" +
-        std::to_string(A.nb()) + " at (" + std::to_string(MatrixAccess::first_row(tiles)) + "," +
-        std::to_string(MatrixAccess::first_column(tiles)) + ") of matrix " +
-        std::to_string(MatrixAccess::grid(tiles).share().number) + " " + static_cast<char>(A.op()));
+        std::to_string(A.nb()) + " at (" + std::to_string(detail::MatrixAccess::first_row(tiles)) + "," +
+        std::to_string(detail::MatrixAccess::first_column(tiles)) + ") of matrix " +
+        std::to_string(detail::MatrixAccess::grid(tiles).share().number) + " " + static_cast<char>(A.op()));
   }
   std::string finished() const { return text_ + ")"; }
 
@@ -64,17 +64,17 @@ class CallText {
 };
 
 template <Scalar T>
-void prepare(const std::shared_ptr<Processes>& processes, const DistributedMatrix<T>& A) {
-  const auto& grid = MatrixAccess::grid(A.tiles());
+void prepare(const std::shared_ptr<tile::Processes>& processes, const DistributedMatrix<T>& A) {
+  const auto& grid = detail::MatrixAccess::grid(A.tiles());
   if (grid.share().processes != processes) throw RuntimeError("matrices of different groups of processes in one call");
-  const Index i0 = MatrixAccess::first_row(A.tiles()), j0 = MatrixAccess::first_column(A.tiles());
+  const Index i0 = detail::MatrixAccess::first_row(A.tiles()), j0 = detail::MatrixAccess::first_column(A.tiles());
   const bool plain = A.op() == Op::NoTrans;
   // Copies that tasks of the program have sent may now become stale.
   for (Index j = j0; j < j0 + (plain ? A.nt() : A.mt()); j++)
     for (Index i = i0; i < i0 + (plain ? A.mt() : A.nt()); i++) processes->forget_copies(grid.handle(i, j));
 }
 template <typename Argument>
-void prepare(const std::shared_ptr<Processes>& /*processes*/, const Argument& /*argument*/) {}
+void prepare(const std::shared_ptr<tile::Processes>& /*processes*/, const Argument& /*argument*/) {}
 
 /// @param arguments  the last one is the output
 template <Scalar T, typename... Arguments>
@@ -82,8 +82,8 @@ void agree(const char* routine, const Arguments&... arguments) {
   CallText text(type_letter<T>, routine);
   (text.add(arguments), ...);
   const DistributedMatrix<T>& output = std::get<sizeof...(arguments) - 1>(std::tie(arguments...));
-  const auto& processes = MatrixAccess::grid(output.tiles()).share().processes;
-  dynamic_cast<Network&>(*processes).agree(text.finished());
+  const auto& processes = detail::MatrixAccess::grid(output.tiles()).share().processes;
+  dynamic_cast<detail::Network&>(*processes).agree(text.finished());
   (prepare(processes, arguments), ...);
 }
 
@@ -100,7 +100,7 @@ const Argument& tiles_of(const Argument& argument) {
 /// Whether each column of A is in one process, in tiles that one task can access.
 template <Scalar T>
 bool has_whole_columns(const DistributedMatrix<T>& A) {
-  const auto& share = MatrixAccess::grid(A.tiles()).share();
+  const auto& share = detail::MatrixAccess::grid(A.tiles()).share();
   return (share.p == 1 || A.mt() <= 1) && A.mt() <= tile::most_tiles_of_panel;
 }
 /// Whether `getrf` factorizes A where it is.
@@ -146,9 +146,9 @@ bool solves_in_place(const DistributedMatrix<T>& A, Index panel, const Distribut
 template <Scalar T>
 void require_solvable_elsewhere(const char* routine, int at_a, Op op, const DistributedMatrix<T>& A, int at_b,
                                 const DistributedMatrix<T>& B) {
-  require_stored({routine, at_a, "A"}, A.tiles());
-  require_stored({routine, at_b, "B"}, B.tiles());
-  require_solvable(routine, at_a, op, A.tiles(), at_b, B.tiles());
+  routines::require_stored({routine, at_a, "A"}, A.tiles());
+  routines::require_stored({routine, at_b, "B"}, B.tiles());
+  routines::require_solvable(routine, at_a, op, A.tiles(), at_b, B.tiles());
 }
 
 template <Scalar T>
@@ -160,7 +160,7 @@ void solve_elsewhere(Op op, const DistributedMatrix<T>& A, const Pivots& pivots,
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace distributed
 
 #define NAME_OPTION(Type, member, name, ...) name,
 #define NAME_SIZE(name, ...)
@@ -172,8 +172,8 @@ void solve_elsewhere(Op op, const DistributedMatrix<T>& A, const Pivots& pivots,
   template <CONCEPT_##types T>                                                              \
   void name(SHAPE_##shape(MATRICES, DistributedMatrix, T, blas::Alpha<T>, blas::Beta<T>)) { \
     const auto call = [](const auto&... arguments) {                                        \
-      detail::agree<T>(#name, arguments...);                                                \
-      tessera::name<T>(detail::tiles_of(arguments)...);                                     \
+      distributed::agree<T>(#name, arguments...);                                           \
+      tessera::name<T>(distributed::tiles_of(arguments)...);                                \
     };                                                                                      \
     call(SHAPE_##shape(NAME));                                                              \
   }                                                                                         \
@@ -185,48 +185,48 @@ void solve_elsewhere(Op op, const DistributedMatrix<T>& A, const Pivots& pivots,
 
 template <Scalar T>
 Info potrf(Uplo uplo, const DistributedMatrix<T>& A) {
-  detail::agree<T>("potrf", uplo, A);
+  distributed::agree<T>("potrf", uplo, A);
   return potrf(uplo, A.tiles());
 }
 template <Scalar T>
 void potrs(Uplo uplo, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
-  detail::agree<T>("potrs", uplo, A, B);
+  distributed::agree<T>("potrs", uplo, A, B);
   potrs(uplo, A.tiles(), B.tiles());
 }
 template <Scalar T>
 Info getrf_nopiv(const DistributedMatrix<T>& A) {
-  detail::agree<T>("getrf_nopiv", A);
+  distributed::agree<T>("getrf_nopiv", A);
   return getrf_nopiv(A.tiles());
 }
 template <Scalar T>
 void getrs_nopiv(Op op, const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
-  detail::agree<T>("getrs_nopiv", op, A, B);
+  distributed::agree<T>("getrs_nopiv", op, A, B);
   getrs_nopiv(op, A.tiles(), B.tiles());
 }
 
 template <Scalar T>
 Pivoted getrf(const DistributedMatrix<T>& A) {
-  detail::agree<T>("getrf", A);
-  return detail::factorize_distributed(A);
+  distributed::agree<T>("getrf", A);
+  return distributed::factorize_distributed(A);
 }
 template <Scalar T>
 void getrs(Op op, const DistributedMatrix<T>& A, const Pivots& pivots, const DistributedMatrix<T>& B) {
-  detail::agree<T>("getrs", op, A, B);
+  distributed::agree<T>("getrs", op, A, B);
   const auto& of_a = detail::PivotsAccess::tiles(pivots);
-  if (detail::solves_in_place(A, of_a.panel(), B)) return getrs(op, A.tiles(), pivots, B.tiles());
-  arguments::require_legal("getrs", arguments::illegal_op(1, "op", op));
-  detail::require_solvable_elsewhere("getrs", 2, op, A, 4, B);
+  if (distributed::solves_in_place(A, of_a.panel(), B)) return getrs(op, A.tiles(), pivots, B.tiles());
+  blas::arguments::require_legal("getrs", blas::arguments::illegal_op(1, "op", op));
+  distributed::require_solvable_elsewhere("getrs", 2, op, A, 4, B);
   if (of_a.rows() != A.m() || of_a.columns() != A.n())
     throw ShapeError("getrs", 3, "pivots", "belong to a matrix of another size");
-  detail::solve_elsewhere(op, A, pivots, B);
+  distributed::solve_elsewhere(op, A, pivots, B);
 }
 template <Scalar T>
 Pivoted gesv(const DistributedMatrix<T>& A, const DistributedMatrix<T>& B) {
-  detail::agree<T>("gesv", A, B);
-  if (detail::solves_in_place(A, A.nb(), B)) return gesv(A.tiles(), B.tiles());
-  detail::require_solvable_elsewhere("gesv", 1, Op::NoTrans, A, 2, B);
-  auto result = detail::factorize_distributed(A);
-  detail::solve_elsewhere(Op::NoTrans, A, result.pivots, B);
+  distributed::agree<T>("gesv", A, B);
+  if (distributed::solves_in_place(A, A.nb(), B)) return gesv(A.tiles(), B.tiles());
+  distributed::require_solvable_elsewhere("gesv", 1, Op::NoTrans, A, 2, B);
+  auto result = distributed::factorize_distributed(A);
+  distributed::solve_elsewhere(Op::NoTrans, A, result.pivots, B);
   return result;
 }
 

@@ -41,8 +41,8 @@ auto guarded(const std::string& what, Function function) {
   } catch (const std::exception& error) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    if (rank != 0) detail::wait_for_a_better_message();  // mostly all have the same error: one message is enough
-    detail::end_all_processes("tessera_" + what + ": " + error.what());
+    if (rank != 0) distributed::wait_for_a_better_message();  // mostly all have the same error: one message is enough
+    distributed::end_all_processes("tessera_" + what + ": " + error.what());
   }
 }
 
@@ -63,12 +63,12 @@ Part<T> part(const char* name, const void* data, const int* i, const int* j, con
 template <Scalar T>
 using Parts = std::span<const Part<T>>;
 
-using namespace detail::field;
+using namespace distributed::field;
 
 /// The grid of the operands of a call.
 template <Scalar T>
 const Grid& grid_of(Parts<T> operands) {
-  auto& grids = detail::BlacsGrids::of_process();
+  auto& grids = distributed::BlacsGrids::of_process();
   const int context = operands.front().desc[Context];
   const auto& grid = grids.of(context);
   for (const auto& x : operands.subspan(1))
@@ -95,7 +95,7 @@ bool is_aligned(const Part<T>& x) {
 /// @throws ArgumentError, RuntimeError if the descriptor is illegal, or the matrix does not contain the part
 template <Scalar T>
 void require_legal(const Grid& grid, const Part<T>& x) {
-  detail::require_descriptor(grid, x.data, x.desc);
+  distributed::require_descriptor(grid, x.data, x.desc);
   const auto require_inside = [](const char* what, Index first, Index count, Index whole) {
     if (count < 0 || first < 0 || first + count > whole)
       throw RuntimeError("the part of " + std::to_string(count) + " " + what + " from " + std::to_string(first + 1) +
@@ -146,7 +146,7 @@ std::optional<Index> tile_of_copies(const std::string& routine, const Grid& grid
 
 /// The elements of this process in a part.
 template <Scalar T>
-detail::DealtMatrix<T> dealt(const Grid& grid, const Part<T>& x) {
+distributed::DealtMatrix<T> dealt(const Grid& grid, const Part<T>& x) {
   return {{x.desc[Mb], grid.p(), x.desc[FirstRow], Index{*x.i} - 1},
           {x.desc[Nb], grid.q(), x.desc[FirstColumn], Index{*x.j} - 1},
           detail::GridAccess::ranks(grid),
@@ -164,19 +164,20 @@ class Operand {
   Operand(const Grid& grid, const Part<T>& x, std::optional<Index> tile, Use use)
       : comm_(detail::GridAccess::network(grid).comm_of_values()), use_(use), given_(dealt(grid, x)),
         is_copy_(tile.has_value()), matrix_(is_copy_ ? copy(grid, x, *tile) : view(grid, x)) {
-    if (is_copy_ && use != Use::Overwrites) detail::redistribute(comm_, x.m, x.n, given_, dealt(matrix_));
+    if (is_copy_ && use != Use::Overwrites) distributed::redistribute(comm_, x.m, x.n, given_, dealt(matrix_));
   }
 
   const DistributedMatrix<T>& matrix() const noexcept { return matrix_; }
   /// Waits for the result, and copies it to the program's array if it is not there.
   void finish() const {
     matrix_.wait();
-    if (is_copy_ && use_ != Use::Reads) detail::redistribute(comm_, matrix_.m(), matrix_.n(), dealt(matrix_), given_);
+    if (is_copy_ && use_ != Use::Reads)
+      distributed::redistribute(comm_, matrix_.m(), matrix_.n(), dealt(matrix_), given_);
   }
 
  private:
   static auto dealt(const Grid& grid, const Part<T>& x) { return tessera::dealt(grid, x); }
-  static auto dealt(const DistributedMatrix<T>& A) { return detail::dealt(A); }
+  static auto dealt(const DistributedMatrix<T>& A) { return distributed::dealt(A); }
   static DistributedMatrix<T> copy(const Grid& grid, const Part<T>& x, Index tile) {
     return {grid, x.m, x.n, {tile, tile}};
   }
@@ -192,7 +193,7 @@ class Operand {
 
   MPI_Comm comm_;
   Use use_;
-  detail::DealtMatrix<T> given_;
+  distributed::DealtMatrix<T> given_;
   bool is_copy_;
   DistributedMatrix<T> matrix_;
 };
@@ -259,7 +260,7 @@ int factorize(const std::string& name, const Grid& grid, const Part<T>& A, int* 
         return pivoted;
       });
     }
-    const detail::InPanels<T> panels(grid, A.m, A.n, dealt(grid, A));
+    const distributed::InPanels<T> panels(grid, A.m, A.n, dealt(grid, A));
     return guarded(name, [&] {
       auto pivoted = getrf(panels.matrix());
       panels.copy_back();

@@ -8,7 +8,7 @@
 
 #include <tessera/error.hpp>
 
-namespace tessera::detail {
+namespace tessera::distributed {
 
 /// Calls `start` in all processes of `comm`. If it throws in one process, it throws in all; otherwise the others would
 /// wait for that process in the next collective call. Collective.
@@ -42,4 +42,4 @@ void together(MPI_Comm comm, Start start) {
 #endif
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::distributed

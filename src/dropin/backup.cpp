@@ -32,7 +32,7 @@ Backup::Backup(const Job& job, bool meanwhile)
                                                  },
                                                  this} {
   const double needed = job.backup_bytes();
-  if (needed > 1e6 && needed > detail::free_memory() / 2) {
+  if (needed > 1e6 && needed > device::free_memory() / 2) {
     complete_ = false;
     return;
   }
@@ -49,7 +49,7 @@ Backup::Backup(const Job& job, bool meanwhile)
   const Index threads = meanwhile_ ? std::min(most_meanwhile, std::max<Index>(1, cores / 2))
                                    : std::min({most_threads, cores, static_cast<Index>(needed / worth_a_thread)}) - 1;
   try {
-    const detail::NoSignals in_the_threads;
+    const common::NoSignals in_the_threads;
     for (Index t = 0; t < threads; t++) copying_.emplace_back([this] { save_missing(); });
   } catch (const std::exception&) {  // with fewer threads, this thread or the overwriting one copies
   }
@@ -72,8 +72,8 @@ void Backup::save(Index part) noexcept {
   auto& state = parts_[static_cast<std::size_t>(part)];
   auto seen = Part::Missing;
   if (state.compare_exchange_strong(seen, Part::BeingCopied)) {
-    for_each_column(part, detail::copy_streaming);
-    detail::end_streaming();
+    for_each_column(part, common::copy_streaming);
+    common::end_streaming();
     state = Part::Copied;
     state.notify_all();
   } else {
@@ -116,7 +116,7 @@ void Backup::restore() {
             part, [](std::byte* saved, std::byte* column, std::size_t count) { std::memcpy(column, saved, count); });
   };
   if (part_count_ > 0)
-    detail::for_columns(part_count_, static_cast<double>(part_count_) * bytes_of_part, restore_parts);
+    common::for_columns(part_count_, static_cast<double>(part_count_) * bytes_of_part, restore_parts);
 }
 
 template <typename Move>

@@ -20,7 +20,7 @@ namespace tessera::dropin {
 ///
 /// A large copy may be made by separate threads while the devices compute. A thread that is about to overwrite a part
 /// that has not been copied yet copies it first.
-class Backup : NotCopyable {
+class Backup : common::NotCopyable {
  public:
   /// @param meanwhile  whether the devices announce what they overwrite, so that the copy can be made while they
   ///                   compute
@@ -30,7 +30,7 @@ class Backup : NotCopyable {
   /// False if there was not enough memory for a necessary copy. The call must then not run on the devices.
   bool complete() const noexcept { return complete_; }
   /// The listener to notify of overwrites. Null: the copy is already complete.
-  const detail::overwrites::Listener* listener() const noexcept { return meanwhile_ ? &listener_ : nullptr; }
+  const common::overwrites::Listener* listener() const noexcept { return meanwhile_ ? &listener_ : nullptr; }
   /// @pre  the devices no longer write
   void restore();
 
@@ -62,7 +62,7 @@ class Backup : NotCopyable {
   std::atomic<Index> next_ = 0;      ///< the next part that one of the threads will copy
   std::atomic<bool> needed_ = true;  ///< false: the threads may stop
   std::vector<std::jthread> copying_;
-  detail::overwrites::Listener listener_;
+  common::overwrites::Listener listener_;
 };
 
 }  // namespace tessera::dropin

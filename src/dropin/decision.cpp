@@ -144,7 +144,7 @@ double Decision::expected_on_host(const Job& job) const {
   return host_seconds(job).value_or(assumed_host_seconds(job));
 }
 
-int devices_in_sight(const detail::DeviceChoice& choice) {
+int devices_in_sight(const common::DeviceChoice& choice) {
   const int opencl = std::max(0, choice.opencl);
   if (choice.cuda == 0 || (choice.cuda < 0 && opencl > 0) || cuda_sees_none()) return opencl;
   int count = 0;

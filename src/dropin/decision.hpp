@@ -43,7 +43,7 @@ class Learned {
 };
 
 /// One of the concurrent calls in one place, host or devices.
-class ConcurrentCall : NotCopyable {
+class ConcurrentCall : common::NotCopyable {
  public:
   /// @param is_part  whether another call of this thread contains this call, which then is not counted again
   ConcurrentCall(std::atomic<int>& calls, bool is_part)
@@ -97,7 +97,7 @@ class Decision {
 
 /// The number of NVIDIA GPUs of this machine, found without starting CUDA, plus the OpenCL devices that the user asks
 /// for.
-int devices_in_sight(const detail::DeviceChoice& choice);
+int devices_in_sight(const common::DeviceChoice& choice);
 
 /// Why all calls stay on the host from the start; "" if they need not.
 std::string why_no_devices(const Settings& settings);

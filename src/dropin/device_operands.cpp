@@ -15,7 +15,7 @@ namespace tessera::dropin {
 
 namespace {
 
-namespace device_memory = detail::device_memory;
+namespace device_memory = common::device_memory;
 
 /// A separate function, so that frames which an exception may cross have no strings to destroy.
 [[gnu::noinline]] void say_refused(const char* routine, const PointerArgument& argument, const std::string& why) {

@@ -18,7 +18,7 @@ namespace tessera::dropin {
 
 namespace {
 
-namespace float_mode = detail::float_mode;
+namespace float_mode = common::float_mode;
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
@@ -82,7 +82,7 @@ bool on_host(Guest& guest, const Work& work, double operations) {
 
 /// Disables cancellation of the calling thread during the lifetime of this object. StarPU's waits are cancellation
 /// points, and a cancelled call would leave inconsistent state.
-class NoCancellation : NotCopyable {
+class NoCancellation : common::NotCopyable {
  public:
   NoCancellation() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
   ~NoCancellation() { pthread_setcancelstate(before_, nullptr); }
@@ -155,7 +155,7 @@ bool dispatch_work(Guest& guest, const Work& work) {
 /// Computes a call that the host cannot.
 template <typename Work>
 std::string on_devices_only(const Work& work) {
-  const detail::KeptErrno kept;
+  const common::KeptErrno kept;
   auto& guest = Guest::of_process();
   if (const auto mode = float_mode::current(); mode != float_mode::usual)
     return "the calling thread " + float_mode::text(mode) + ", which GPUs do not";
@@ -178,7 +178,7 @@ std::string dispatch_from_gpu(const LapackCall& call, Index& info) noexcept {
 }
 
 bool dispatch(const Call& call) noexcept {
-  const detail::KeptErrno kept;
+  const common::KeptErrno kept;
   auto& guest = Guest::of_process();
   if (guest.is_inside()) guest.give_up_call_that_was_left(__builtin_frame_address(0));
   if (guest.is_inside()) return guest.host()(call);
@@ -186,7 +186,7 @@ bool dispatch(const Call& call) noexcept {
 }
 
 bool dispatch(const LapackCall& call, Index& info) noexcept {
-  const detail::KeptErrno kept;
+  const common::KeptErrno kept;
   auto& guest = Guest::of_process();
   if (guest.is_inside()) guest.give_up_call_that_was_left(__builtin_frame_address(0));
   if (guest.is_inside() || of_lapack.depth > 0) return guest.lapack()(call, info);

@@ -105,7 +105,7 @@ Started& started() {
 
 /// An upper bound of the number of threads that a Runtime starts.
 int thread_count(bool need_gpus) {
-  const int cpus = detail::with_environment({}).cpus;
+  const int cpus = runtime::with_environment({}).cpus;
   const int usual = need_gpus ? 1 : static_cast<int>(std::thread::hardware_concurrency());
   return (cpus >= 0 ? cpus : usual) + (need_gpus ? 16 : 2);
 }
@@ -114,21 +114,21 @@ int thread_count(bool need_gpus) {
 bool user_binds_workers() {
   constexpr const char* variables[] = {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID", "STARPU_WORKERS_NOBIND",
                                        "STARPU_WORKERS_GETBIND"};
-  return std::ranges::any_of(variables, [](const char* name) { return !detail::environment(name).empty(); });
+  return std::ranges::any_of(variables, [](const char* name) { return !common::environment(name).empty(); });
 }
 
 /// Starts Tessera on this process's share of the node, if it is one of several processes of an MPI program.
-std::unique_ptr<Runtime> start_on_share(const detail::DeviceChoice& devices) {
+std::unique_ptr<Runtime> start_on_share(const common::DeviceChoice& devices) {
   RuntimeOptions options;
   options.gpus = devices.gpus, options.cuda = devices.cuda, options.opencl = devices.opencl;
-  const auto shared = detail::shared_with_ranks_of_node();
+  const auto shared = runtime::shared_with_ranks_of_node();
   options.node_part = shared.gpus.part, options.node_parts = shared.gpus.parts;
   if (shared.cores.parts <= 1 || user_binds_workers() || starpu_is_initialized() != 0)
     return std::make_unique<Runtime>(options);
   // In a separate thread, because other processes of the node look at the affinity of the program's threads.
   return std::async(std::launch::async,
                     [&] {
-                      const detail::PartOfCores part(shared.cores.part, shared.cores.parts);
+                      const runtime::PartOfCores part(shared.cores.part, shared.cores.parts);
                       options.cpus_without_gpus = part.cores();
                       return std::make_unique<Runtime>(options);
                     })
@@ -137,24 +137,24 @@ std::unique_ptr<Runtime> start_on_share(const detail::DeviceChoice& devices) {
 
 /// Keeps operands on the GPUs, if the user wants that. Says why not in the description of the devices.
 void start_keeping(Started& started) {
-  const auto text = detail::text_of(detail::variables::keep);
+  const auto text = common::text_of(common::variables::keep);
   if (text.empty() || text == "0") return;
-  const auto mebibytes = detail::as_number<double>(text);
-  if (!mebibytes || !(*mebibytes >= 1)) detail::refuse(detail::variables::keep);
-  const auto why_not = detail::kept::start_watching(*started.session, *mebibytes == 1 ? 0 : *mebibytes * 0x1p20);
+  const auto mebibytes = common::as_number<double>(text);
+  if (!mebibytes || !(*mebibytes >= 1)) common::refuse(common::variables::keep);
+  const auto why_not = tile::kept::start_watching(*started.session, *mebibytes == 1 ? 0 : *mebibytes * 0x1p20);
   started.devices += why_not.empty() ? "; operands that do not change are kept" : "; TESSERA_KEEP is off: " + why_not;
 }
 
-const char* start(const detail::DeviceChoice& devices, bool need_gpus) {
+const char* start(const common::DeviceChoice& devices, bool need_gpus) {
   auto& s = started();
   try {
-    if (starpu_is_initialized() == 0) detail::require_threads(thread_count(need_gpus));
+    if (starpu_is_initialized() == 0) common::require_threads(thread_count(need_gpus));
     s.runtime = start_on_share(devices);
-    s.session = detail::session();
+    s.session = runtime::session();
     if (need_gpus && s.session->machine().gpu_count() == 0)
       throw RuntimeError(s.session->unused_devices().empty() ? "the StarPU of this program uses no GPU"
                                                              : s.session->unused_devices().front());
-    s.devices = detail::machine_text(s.session->machine());
+    s.devices = runtime::machine_text(s.session->machine());
     start_keeping(s);
     const bool alone = !s.session->joined() && s.session->policy() == "tessera";
     s.activity.begin(alone);
@@ -169,8 +169,8 @@ const char* start(const detail::DeviceChoice& devices, bool need_gpus) {
 
 DeviceRates rates(char type) {
   const auto& machine = started().session->machine();
-  return with_type(type, [&]<Scalar T>(T) -> DeviceRates {
-    const auto& known = detail::machine_rates<T>(machine);
+  return common::with_type(type, [&]<Scalar T>(T) -> DeviceRates {
+    const auto& known = machine::machine_rates<T>(machine);
     const double gpus = machine.gpu_count(), cpus = machine.cpu_workers;
     if (gpus == 0) return {cpus * known.cpu.best_rate(), std::numeric_limits<double>::infinity()};
     return {gpus * known.others * known.gpu.best_rate(), gpus * known.link};
@@ -181,10 +181,10 @@ DeviceRates rates(char type) {
 template <typename Compute>
 Outcome on_the_devices(const Listener* listener, Compute compute) {
   auto& s = started();
-  const detail::overwrites::Listening until_done(listener);
+  const common::overwrites::Listening until_done(listener);
   s.activity.enter();
   ours = true;
-  detail::kept::reused_bytes = 0;
+  tile::kept::reused_bytes = 0;
   auto outcome = Outcome::Done;
   try {
     compute();
@@ -198,15 +198,15 @@ Outcome on_the_devices(const Listener* listener, Compute compute) {
     outcome = Outcome::Failed;
   }
   ours = false;
-  detail::kept::watches_operands = false;
+  tile::kept::watches_operands = false;
   s.activity.leave();
   return outcome;
 }
 
 Outcome run(const Call* call, const Listener* listener) {
   return on_the_devices(listener, [&] {
-    detail::kept::watches_operands = true;
-    detail::compute_legal(*call);
+    tile::kept::watches_operands = true;
+    routines::compute_legal(*call);
   });
 }
 
@@ -241,7 +241,7 @@ Index compute_typed(const LapackCall& c) {
 /// @throws ArgumentError if Tessera does not accept the call, for example if its operands overlap or a pivot is not a
 ///         valid row
 Index compute_lapack(const LapackCall& call) {
-  return with_type(call.type, [&]<Scalar T>(T) {
+  return common::with_type(call.type, [&]<Scalar T>(T) {
     return call.wide ? compute_typed<T, std::int64_t>(call) : compute_typed<T, std::int32_t>(call);
   });
 }
@@ -260,7 +260,7 @@ void stop() {
 void settle() {
   using namespace std::chrono_literals;
   constexpr auto longest_task = 2s;
-  const auto running = [] { return starpu_task_nsubmitted() + detail::products_without_tasks; };
+  const auto running = [] { return starpu_task_nsubmitted() + runtime::products_without_tasks; };
   int left = running();
   for (auto changed = std::chrono::steady_clock::now(); left > 0;) {
     std::this_thread::sleep_for(1ms);
@@ -277,12 +277,12 @@ extern "C" const Engine* tessera_dropin_engine() {
                                  start,
                                  [] { return started().devices.c_str(); },
                                  rates,
-                                 gpu::is_pinned,
+                                 device::gpu::is_pinned,
                                  [] { return starpu_worker_get_id() >= 0; },
                                  [] { return started().session->machine().has_owners(); },
                                  run,
                                  solve,
-                                 [] { return detail::kept::reused_bytes; },
+                                 [] { return tile::kept::reused_bytes; },
                                  [] { return started().failure.c_str(); },
                                  [] { return objection.c_str(); },
                                  stop,

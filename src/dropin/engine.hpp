@@ -12,7 +12,7 @@ namespace tessera::dropin {
 
 using blas::Call;
 using blas::LapackCall;
-using detail::overwrites::Listener;
+using common::overwrites::Listener;
 
 /// The best rates of all devices together.
 struct DeviceRates {
@@ -32,7 +32,7 @@ struct Engine {
   /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call this only once.
   /// @param devices    what the drop-in has read from the environment, which the program may have changed since
   /// @param need_gpus  whether it is an error if no GPU can be used
-  const char* (*start)(const detail::DeviceChoice& devices, bool need_gpus);
+  const char* (*start)(const common::DeviceChoice& devices, bool need_gpus);
   /// The devices in words: "4 NVIDIA H200, 1 CPU worker".
   const char* (*devices)();
   DeviceRates (*rates)(char type);

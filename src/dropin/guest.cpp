@@ -26,7 +26,7 @@ namespace tessera::dropin {
 
 namespace {
 
-using detail::environment;
+using common::environment;
 
 /// The unfinished call on the devices of the calling thread.
 [[gnu::tls_model("initial-exec")]] thread_local const DeviceCall* call_here = nullptr;
@@ -91,7 +91,7 @@ class StayLoaded {
   /// For the threads of this library. Closing the library may unload the code that the calling thread is running, so a
   /// new thread closes it.
   void release() const {
-    const detail::NoSignals in_the_thread;
+    const common::NoSignals in_the_thread;
     thrd_t closing{};
     if (library_ != nullptr && thrd_create(&closing, dlclose, library_) == thrd_success) thrd_detach(closing);
   }
@@ -157,7 +157,7 @@ Guest::Guest()
   if (!settings_.mistake.empty()) trouble_ = settings_.mistake;
   else trouble_ = host_.trouble();
   if (!trouble_.empty()) say_once(settings_, Subject::Settings, trouble_);
-  if (const auto remark = detail::remark_on_unknown_variables(); !remark.empty())
+  if (const auto remark = common::remark_on_unknown_variables(); !remark.empty())
     say_once(settings_, Subject::Variables, remark);
 }
 
@@ -201,7 +201,7 @@ bool Guest::start_beside() {
     if (state_ == State::NotStarted && !forking_) {
       stop_at_exit();  // an exit may come before the new thread runs
       state_ = State::Starting;
-      const detail::NoSignals in_our_threads;
+      const common::NoSignals in_our_threads;
       try {
         starter_ = std::thread([this, until_started] {
           inside = starts_here = true;
@@ -268,7 +268,7 @@ bool Guest::is_inside() const noexcept {
 
 void Guest::give_up_call_that_was_left(const void* frame) {
   if (call_here == nullptr || !has_been_left(call_here, frame)) return;
-  const detail::NoSignals with_the_lock;
+  const common::NoSignals with_the_lock;
   call_here = nullptr;
   engine_.load()->settle();  // the rest of the call still writes to the program's memory
   give_up("a signal handler has jumped out of a call on the devices: all further calls stay on the host BLAS");
@@ -398,7 +398,7 @@ DeviceCall::DeviceCall(Guest& guest, const Job& job) : guest_(guest) {
   }
   // A handler that jumps out of a start would leave it unfinished forever, and lock out all other threads. Threads
   // created by the start must not receive the program's signals either.
-  const detail::NoSignals until_begun;
+  const common::NoSignals until_begun;
   inside = true;
   {
     std::unique_lock lock(guest.mutex_);
@@ -415,7 +415,7 @@ DeviceCall::~DeviceCall() { release(); }
 
 void DeviceCall::release() {
   if (engine_ == nullptr) return;
-  const detail::NoSignals with_the_lock;
+  const common::NoSignals with_the_lock;
   engine_ = nullptr;
   call_here = nullptr;
   {

@@ -111,7 +111,7 @@ class Guest {
 };
 
 /// Permission to run one call on the devices; empty if the call must run on the host.
-class DeviceCall : NotCopyable {
+class DeviceCall : common::NotCopyable {
  public:
   DeviceCall(Guest& guest, const Job& job);
   ~DeviceCall();

@@ -99,7 +99,7 @@ HostBlas::HostBlas(const std::string& name) {
 std::string HostBlas::load(const std::string& name) {
   // An internal function of every OpenBLAS shows whether the program has another build of it, for example with 64-bit
   // integers. BLAS routines are those of the drop-in, which the host's LAPACK is supposed to find.
-  void* const library = detail::open_isolated(name.c_str(), {"blas_memory_alloc"});
+  void* const library = common::open_isolated(name.c_str(), {"blas_memory_alloc"});
   if (library == nullptr) return std::string("cannot be loaded: ") + dlerror();
   const auto why = use(library, name);
   if (!why.empty()) dlclose(library);

@@ -16,7 +16,7 @@ namespace {
 
 using blas::Extent;
 using blas::Member;
-using codelets::Part;
+using common::Part;
 
 /// The largest size of a piece: large enough for full speed, and small enough to copy its operands. Matrices with such
 /// leading dimensions have few columns.
@@ -36,7 +36,7 @@ struct Operand {
 
   /// The number of elements that must be copied. 0 if the leading dimension fits, if there is only one column, or if
   /// the operand is not referenced.
-  Index copied() const { return ld > arguments::largest_int && n > 1 && (read || written) ? m * n : 0; }
+  Index copied() const { return ld > blas::arguments::largest_int && n > 1 && (read || written) ? m * n : 0; }
 };
 
 template <Scalar T>
@@ -104,7 +104,7 @@ class Pieces {
     const auto [A, B, C] = matrices(p);
     const auto [a, b, c] = operands(p);
     const auto part = [&](const blas::Operand& operand) {
-      return operand.triangle ? codelets::part_of(p.uplo) : Part::All;
+      return operand.triangle ? common::part_of(p.uplo) : Part::All;
     };
     const auto writable = [](const void* data) { return const_cast<T*>(static_cast<const T*>(data)); };
     const bool reads = reads_inputs(p);
@@ -123,7 +123,7 @@ class Pieces {
       const bool copies = operand.copied() > 0;
       data[x] = copies ? copies_[x].get() : operand.data;
       if (copies && operand.read) copy<T>(operand, operand.data, operand.ld, data[x], compact);
-      if (operand.ld > arguments::largest_int) operand.ld = compact;
+      if (operand.ld > blas::arguments::largest_int) operand.ld = compact;
     }
     p.A = data[0], p.B = data[1], p.C = data[2];
     host_(p);
@@ -153,9 +153,9 @@ void triangle(const HostBlas& host, const Call& c) {
   };
   const bool lower = c.uplo == Uplo::Lower;
   std::vector<T> square(static_cast<std::size_t>(leaf) * leaf);
-  codelets::cut_triangle(
+  common::cut_triangle(
       c.uplo, static_cast<int>(c.n), leaf,
-      [&](const codelets::Rectangle& r) { product(r.i, r.j, r.m, r.n, c.beta, C(r.i, r.j), c.ldc); },
+      [&](const common::Rectangle& r) { product(r.i, r.j, r.m, r.n, c.beta, C(r.i, r.j), c.ldc); },
       [&](int first, int n) {
         product(first, first, n, n, &zero, square.data(), leaf);
         for (int j = 0; j < n; j++)
@@ -170,11 +170,11 @@ void triangle(const HostBlas& host, const Call& c) {
 }  // namespace
 
 bool compute_large(const HostBlas& host, const Call& call) {
-  return with_type(call.type, [&]<Scalar T>(T) { return Pieces<T>(host, call).compute(); });
+  return common::with_type(call.type, [&]<Scalar T>(T) { return Pieces<T>(host, call).compute(); });
 }
 
 void gemmt_by_gemm(const HostBlas& host, const Call& call) {
-  with_type(call.type, [&]<Scalar T>(T) { triangle<T>(host, call); });
+  common::with_type(call.type, [&]<Scalar T>(T) { triangle<T>(host, call); });
 }
 
 }  // namespace tessera::dropin

@@ -36,7 +36,7 @@ class HostThreads {
 };
 
 /// Holds the number of threads during the lifetime of this object.
-class OneHostThread : NotCopyable {
+class OneHostThread : common::NotCopyable {
  public:
   explicit OneHostThread(HostThreads& threads) : threads_(threads) { threads_.hold(); }
   ~OneHostThread() { threads_.release(); }

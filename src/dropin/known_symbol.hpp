@@ -13,7 +13,7 @@ class KnownSymbol {
   template <typename LookUp>
   void* find(LookUp look_up) {
     if (!known_.load(std::memory_order_acquire)) {
-      const detail::KeptErrno kept;
+      const common::KeptErrno kept;
       address_.store(look_up(), std::memory_order_relaxed);
       known_.store(true, std::memory_order_release);
     }

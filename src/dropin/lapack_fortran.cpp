@@ -25,7 +25,7 @@ void refuse(const LapackCall& call, const char* routine, Int* info) {
   if (!guest.lapack().has(call)) guest.abort_without_host("LAPACK");
   int position = first_illegal(call).position;
   if (position == 0)  // legal, but too large for the host's 32-bit integers
-    position = position_of(call, call.ldb > arguments::largest_int ? "ldb" : "lda");
+    position = position_of(call, call.ldb > blas::arguments::largest_int ? "ldb" : "lda");
   *info = -static_cast<Int>(position);
   report_illegal(routine, call.wide, position);
 }

@@ -80,7 +80,7 @@ class Transposed {
     else return x;
   }
   void for_each(auto copy) const {
-    detail::for_each_in_blocks(m_, n_, [&](Index i, Index j) { copy(data_[i * ld_ + j], copy_[i + j * m_]); });
+    common::for_each_in_blocks(m_, n_, [&](Index i, Index j) { copy(data_[i * ld_ + j], copy_[i + j * m_]); });
   }
 
   T* data_;
@@ -125,7 +125,7 @@ void* find_lapack(const HostBlas& blas, const char* symbol) {
     return found != nullptr && !is_ours(found) ? found : nullptr;
   };
   const auto open = [](const char* name) {
-    const detail::NoSignals in_threads_of_a_blas;
+    const common::NoSignals in_threads_of_a_blas;
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);
   };
   static void* const lapack = open("liblapack.so.3");
@@ -171,18 +171,18 @@ void HostLapack::set_best_work(const LapackCall& call) {
   const auto query = query_of(call);
   Index info = 0;
   if (compute_by_columns(query, info)) return;
-  with_type(call.type, [&]<Scalar T>(T) { *static_cast<T*>(call.work) = T(static_cast<Real<T>>(call.n)); });
+  common::with_type(call.type, [&]<Scalar T>(T) { *static_cast<T*>(call.work) = T(static_cast<Real<T>>(call.n)); });
 }
 
 bool HostLapack::operator()(const LapackCall& call, Index& info) {
   const auto compute = [&](const LapackCall& columns) { return compute_by_columns(columns, info); };
   if (!call.by_rows()) return compute(call);
-  return with_type(call.type, [&]<Scalar T>(T) { return compute_by_rows<T>(call, compute); });
+  return common::with_type(call.type, [&]<Scalar T>(T) { return compute_by_rows<T>(call, compute); });
 }
 
 bool HostLapack::compute_by_columns(const LapackCall& call, Index& info) {
   if (call.properties().has_work() && call.work == nullptr)
-    return with_type(call.type, [&]<Scalar T>(T) {
+    return common::with_type(call.type, [&]<Scalar T>(T) {
       auto with_work = call;
       T best{};
       with_work.work = &best, with_work.lwork = -1;
@@ -217,7 +217,7 @@ bool HostLapack::compute_narrow(void* found, const LapackCall& call, Index& info
       for (Index i = 0; i < count; i++) pivots[i] = static_cast<int>(wide[i]);
     auto narrow = call;
     narrow.ipiv = pivots.get();
-    narrow.lwork = std::min<Index>(call.lwork, arguments::largest_int);
+    narrow.lwork = std::min<Index>(call.lwork, blas::arguments::largest_int);
     call_fortran<int>(found, narrow, &result);
     if (call.properties().pivots == Use::Overwritten) std::copy_n(pivots.get(), count, wide);
   }

@@ -70,7 +70,7 @@ double magnitude(const T& x) {
 template <typename From, typename To>
 bool convert(Index m, Index n, const From* A, Index lda, To* C, Index ldc, std::optional<Uplo> uplo = {}) {
   std::atomic<bool> fits = true;
-  detail::for_columns(n, static_cast<double>(m * n) * sizeof(From), [&](Index first, Index last) {
+  common::for_columns(n, static_cast<double>(m * n) * sizeof(From), [&](Index first, Index last) {
     for (Index j = first; j < last; j++)
       for (Index i = uplo == Uplo::Lower ? j : 0; i < (uplo == Uplo::Upper ? j + 1 : m); i++) {
         const auto& x = A[i + j * lda];
@@ -151,7 +151,7 @@ class Solver {
   }
   /// The largest row sum of the magnitudes of A, or NaN.
   double norm() {
-    detail::for_columns(n_, static_cast<double>(n_ * n_) * sizeof(T), [&](Index first, Index last) {
+    common::for_columns(n_, static_cast<double>(n_ * n_) * sizeof(T), [&](Index first, Index last) {
       std::fill(sums_ + first, sums_ + last, 0.0);
       add_rows(first, last);
       if (uplo_) add_mirrored_rows(first, last);

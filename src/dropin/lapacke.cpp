@@ -49,7 +49,7 @@ template <Scalar T>
 bool has_nan(const blas::StoredOperand& x, bool diagonal) {
   std::atomic<bool> found = false;
   const Index skipped = diagonal ? 0 : 1;
-  detail::for_columns(x.n, x.elements() * sizeof(T), [&](Index first, Index last) {
+  common::for_columns(x.n, x.elements() * sizeof(T), [&](Index first, Index last) {
     for (Index j = first; j < last && !found.load(std::memory_order_relaxed); j++) {
       const T* const column = static_cast<const T*>(x.data) + j * x.ld;
       const Index begin = x.triangle == Uplo::Lower ? j + skipped : 0,
@@ -85,7 +85,7 @@ bool checks_nan() {
 /// "A", "B" or "tau" if the part of it that the routine reads contains NaN, else null. Several threads read large
 /// operands.
 const char* operand_with_nan(const LapackCall& call) {
-  return with_type(call.type, [&]<Scalar T>(T) -> const char* {
+  return common::with_type(call.type, [&]<Scalar T>(T) -> const char* {
     const auto [A, B] = operands(call);
     if (has_nan<T>(A, call.diag == Diag::NonUnit)) return "A";
     if (B.use != blas::Use::None && has_nan<T>(B, true)) return "B";

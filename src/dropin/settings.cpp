@@ -10,7 +10,7 @@
 namespace tessera::dropin {
 
 Settings settings_from_environment() {
-  using namespace detail;
+  using namespace common;
   Settings settings;
   // A mistake in one setting must not prevent reading the others, above all whether to print anything.
   const auto read = [&](auto setting) {
@@ -22,15 +22,15 @@ Settings settings_from_environment() {
   };
   read(refuse_old_variables);
   read([&] {
-    const auto text = text_of(variables::blas_min_flops);
+    const auto text = text_of(common::variables::blas_min_flops);
     if (text.empty()) return;
     settings.min_flops = as_number<double>(text);
-    if (!settings.min_flops || !(*settings.min_flops >= 0)) refuse(variables::blas_min_flops);
+    if (!settings.min_flops || !(*settings.min_flops >= 0)) refuse(common::variables::blas_min_flops);
   });
   read([&] { settings.devices = device_choice(); });
-  read([&] { settings.quiet = flag_in(variables::quiet).value_or(false); });
-  settings.host_blas = text_of(variables::host_blas);
-  settings.log = text_of(variables::blas_log);
+  read([&] { settings.quiet = flag_in(common::variables::quiet).value_or(false); });
+  settings.host_blas = text_of(common::variables::host_blas);
+  settings.log = text_of(common::variables::blas_log);
   settings.trace = environment("TESSERA_TRACE");
   return settings;
 }

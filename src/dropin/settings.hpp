@@ -11,7 +11,7 @@ namespace tessera::dropin {
 
 struct Settings {
   std::optional<double> min_flops;  ///< TESSERA_BLAS_MIN_FLOPS: smaller calls stay on the host, all others do not
-  detail::DeviceChoice devices;     ///< TESSERA_DEVICES
+  common::DeviceChoice devices;     ///< TESSERA_DEVICES
   std::string host_blas;            ///< TESSERA_HOST_BLAS: file name or path; "": the default
   std::string log;                  ///< TESSERA_BLAS_LOG: a file; "": no log
   std::string trace;                ///< TESSERA_TRACE: a folder; "": no trace

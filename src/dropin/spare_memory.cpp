@@ -64,7 +64,7 @@ Mapping take_kept(std::size_t bytes) {
 double most_bytes() {
   rlimit space{};
   if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur != RLIM_INFINITY) return 0;
-  const double available = detail::free_memory();
+  const double available = device::free_memory();
   return available < std::numeric_limits<double>::infinity() ? share_kept * available : 0;
 }
 

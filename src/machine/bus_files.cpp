@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tessera::detail {
+namespace tessera::machine {
 
 namespace {
 
@@ -70,4 +70,4 @@ std::string folder_name(const Bus& bus, const std::vector<std::string>& gpus) {
          std::to_string(std::hash<std::string>{}(devices));
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::machine

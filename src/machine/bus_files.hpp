@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::detail {
+namespace tessera::machine {
 
 /// A machine in the terms of StarPU's bus files. The endpoints of its links are numbered from 0: the NUMA nodes of the
 /// host, then the GPUs, then the OpenCL devices.
@@ -34,4 +34,4 @@ std::vector<BusFile> bus_files(const Bus& bus);
 /// @param gpus  the names of the GPUs
 std::string folder_name(const Bus& bus, const std::vector<std::string>& gpus);
 
-}  // namespace tessera::detail
+}  // namespace tessera::machine

@@ -13,7 +13,7 @@ namespace tessera::plan {
 struct Considered;
 }
 
-namespace tessera::detail {
+namespace tessera::machine {
 
 /// Where the operands of a call are: the index of the GPU whose memory holds them all, or one of these constants.
 /// `in_host_memory` means pinned memory.
@@ -27,9 +27,9 @@ struct Machine {
   std::vector<std::vector<int>> gpu_workers;  ///< for each GPU, the StarPU workers that drive it
   /// Element n is a bit mask of the workers of the first n GPUs. StarPU needs it for calls that use only some GPUs.
   std::vector<std::vector<std::uint32_t>> first_workers;
-  std::vector<gpu::Info> gpu_info;  ///< the usable GPUs; empty if the program has started StarPU
-  bool gpus_alike = true;           ///< whether all GPUs have the same name
-  bool kinds_alike = true;          ///< whether all CUDA GPUs have the same name, and all OpenCL devices
+  std::vector<device::gpu::Info> gpu_info;  ///< the usable GPUs; empty if the program has started StarPU
+  bool gpus_alike = true;                   ///< whether all GPUs have the same name
+  bool kinds_alike = true;                  ///< whether all CUDA GPUs have the same name, and all OpenCL devices
   /// The memory that a GPU has for tiles, by which tile sizes are chosen; the minimum if GPUs differ [bytes]. It is the
   /// limit that `TESSERA_GPU_MEMORY` or StarPU's variable sets or, without one, most of the GPU's total memory, even if
   /// other programs occupy up to half of it. 0 if there is no GPU, or its memory is unknown.
@@ -58,4 +58,4 @@ struct Machine {
   bool has_owners() const noexcept { return placement == Placement::Owner || placement == Placement::Home; }
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::machine

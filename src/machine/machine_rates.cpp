@@ -27,14 +27,14 @@
 #include "devices/rates_cache.hpp"
 #include "machine.hpp"
 
-namespace tessera::detail {
+namespace tessera::machine {
 
 namespace {
 
 constexpr std::array cpu_sizes{64, 128, 256};
 constexpr std::array gpu_sizes{256, 512, 1024, 2048, 4096};
 
-double product_flops(char type, double n) { return flops_of_multiply_add(type) * n * n * n; }
+double product_flops(char type, double n) { return common::flops_of_multiply_add(type) * n * n * n; }
 
 /// Processor time of the calling thread [s]. It does not advance while other threads use the core.
 double own_seconds() {
@@ -55,44 +55,47 @@ double cpu_product_seconds(int n) {
   double best = std::numeric_limits<double>::infinity();
   for (int repeat = 0; repeat < 4; repeat++) {  // the first run only warms up
     const double begin = own_seconds();
-    host::gemm<T>(Op::NoTrans, Op::NoTrans, n, n, n, T(1), A.data(), n, B.data(), n, T(1), C.data(), n);
+    device::cpu::gemm<T>(Op::NoTrans, Op::NoTrans, n, n, n, T(1), A.data(), n, B.data(), n, T(1), C.data(), n);
     best = std::min(best, own_seconds() - begin);
   }
   return best;
 }
 
-CostCurve measure_cpu(char type) {
-  const host::OneThread per_call;
-  std::vector<CostCurve::Point> points;
+device::CostCurve measure_cpu(char type) {
+  const device::cpu::OneThread per_call;
+  std::vector<device::CostCurve::Point> points;
   points.reserve(cpu_sizes.size());
   for (const int n : cpu_sizes)
-    points.push_back({product_flops(type, n), with_type(type, [&]<Scalar T>(T) { return cpu_product_seconds<T>(n); })});
-  return CostCurve(std::move(points));
+    points.push_back(
+        {product_flops(type, n), common::with_type(type, [&]<Scalar T>(T) { return cpu_product_seconds<T>(n); })});
+  return device::CostCurve(std::move(points));
 }
 
 /// Measures products of increasing size. Stops early on a GPU that is slow in this type; larger products are then taken
 /// to have the rate of the last measured one.
 /// @param kernel_seconds  the function for CUDA or for OpenCL
-CostCurve measure_gpu(char type, int device, double (*kernel_seconds)(char type, int device, int n)) {
+device::CostCurve measure_gpu(char type, int device, double (*kernel_seconds)(char type, int device, int n)) {
   constexpr double long_enough = 0.01;  // [s]; the next size would take eight times as long
-  std::vector<CostCurve::Point> points;
+  std::vector<device::CostCurve::Point> points;
   for (const int n : gpu_sizes) {
     points.push_back({product_flops(type, n), kernel_seconds(type, device, n)});
     if (points.back().seconds > long_enough) break;
   }
-  return CostCurve(std::move(points));
+  return device::CostCurve(std::move(points));
 }
 
-CostCurve measure_columns(int device, const std::vector<std::size_t>& bytes, std::size_t apart, bool beside_products) {
-  const auto seconds = gpu::column_seconds(device, bytes, apart, beside_products);
-  std::vector<CostCurve::Point> points;
+device::CostCurve measure_columns(int device, const std::vector<std::size_t>& bytes, std::size_t apart,
+                                  bool beside_products) {
+  const auto seconds = device::gpu::column_seconds(device, bytes, apart, beside_products);
+  std::vector<device::CostCurve::Point> points;
   for (std::size_t i = 0; i < bytes.size(); i++) points.push_back({static_cast<double>(bytes[i]), seconds[i]});
-  return CostCurve(std::move(points));
+  return device::CostCurve(std::move(points));
 }
 
-CostCurve measure_memory(int device) {
+device::CostCurve measure_memory(int device) {
   constexpr std::size_t bytes = std::size_t{64} << 20;
-  return CostCurve({{static_cast<double>(bytes), static_cast<double>(bytes) / gpu::memory_rate(device, bytes)}});
+  return device::CostCurve(
+      {{static_cast<double>(bytes), static_cast<double>(bytes) / device::gpu::memory_rate(device, bytes)}});
 }
 
 /// Measurements of the first CUDA GPU, or of the first OpenCL device.
@@ -100,14 +103,14 @@ class FirstGpu {
  public:
   FirstGpu(const Machine& machine, bool opencl)
       : opencl_(opencl), device_(machine.gpus[static_cast<std::size_t>(opencl ? machine.cuda_gpus : 0)]),
-        state_(opencl ? gpu::State{opencl::conditions(device_)} : gpu::state(device_)),
-        cache_(cache_directory().value_or(std::filesystem::path()), name(machine), state_.conditions) {}
+        state_(opencl ? device::gpu::State{device::opencl::conditions(device_)} : device::gpu::state(device_)),
+        cache_(common::cache_directory().value_or(std::filesystem::path()), name(machine), state_.conditions) {}
 
   /// Returns the curve from the cache, or measures it. The measurement is not cached if another process used the GPU at
   /// the same time.
   /// @param measure  (int device)
   template <typename Measure>
-  CostCurve curve(const std::string& what, Measure measure) const {
+  device::CostCurve curve(const std::string& what, Measure measure) const {
     auto curve = cache_.find(what);
     if (!curve.empty()) return curve;
     curve = measure(device_);
@@ -117,9 +120,9 @@ class FirstGpu {
   /// The curves of all `timed_operations`, which are measured together. If they cannot be measured, or another process
   /// uses the GPU, the result has only those that the cache has, which may be from a version that timed fewer of them.
   template <typename Measure>
-  std::map<std::string, CostCurve> operations(char type, Measure measure) const {
+  std::map<std::string, device::CostCurve> operations(char type, Measure measure) const {
     const auto entry = [&](const std::string& operation) { return "tile " + operation + ' ' + type; };
-    std::map<std::string, CostCurve> known;
+    std::map<std::string, device::CostCurve> known;
     for (const char* const operation : timed_operations)
       if (auto curve = cache_.find(entry(operation)); !curve.empty()) known[operation] = std::move(curve);
     // On a busy GPU, each session would measure again, with different results.
@@ -131,15 +134,15 @@ class FirstGpu {
 
  private:
   std::string name(const Machine& machine) const {
-    const auto known = std::ranges::find(machine.gpu_info, opencl_, &gpu::Info::opencl);
+    const auto known = std::ranges::find(machine.gpu_info, opencl_, &device::gpu::Info::opencl);
     if (known != machine.gpu_info.end()) return known->name;
-    return opencl_ ? "an OpenCL device" : gpu::visible_devices()[static_cast<std::size_t>(device_)];
+    return opencl_ ? "an OpenCL device" : device::gpu::visible_devices()[static_cast<std::size_t>(device_)];
   }
 
   bool opencl_;
   int device_;
-  gpu::State state_;
-  RatesCache cache_;
+  device::gpu::State state_;
+  device::RatesCache cache_;
 };
 
 constexpr std::string_view types = "sdcz";
@@ -158,9 +161,9 @@ TimeOperations operation_timer = nullptr;
 
 /// Measurements of one GPU in this process.
 struct Measured {
-  std::map<char, CostCurve> curves;                             ///< times of products, by type
-  std::map<char, std::map<std::string, CostCurve>> operations;  ///< times on the first CUDA GPU, by type
-  CostCurve memory;                                             ///< memory bandwidth of a CUDA GPU
+  std::map<char, device::CostCurve> curves;                             ///< times of products, by type
+  std::map<char, std::map<std::string, device::CostCurve>> operations;  ///< times on the first CUDA GPU, by type
+  device::CostCurve memory;                                             ///< memory bandwidth of a CUDA GPU
   MachineRates::Columns columns, close_columns;  ///< for CUDA; OpenCL devices are assumed to copy at the link's rate
   double link = 0;  ///< host to GPU [bytes/s]; 0: not measured, usually because StarPU knows the rate
 };
@@ -175,7 +178,7 @@ void measure_cuda(const Machine& machine) {
   auto& known = measured(machine, false);
   if (!known.curves.empty()) return;
   const FirstGpu gpu(machine, false);
-  constexpr std::size_t far = gpu::most_apart, close = MachineRates::close;
+  constexpr std::size_t far = device::gpu::most_apart, close = MachineRates::close;
   known.columns.computing = gpu.curve("column", [](int device) {
     return measure_columns(device, {4096, 16384, 32768, 65536}, far, true);
   });
@@ -189,10 +192,10 @@ void measure_cuda(const Machine& machine) {
     return measure_columns(device, {256, 1024, 4096, 8192}, close, false);
   });
   known.memory = gpu.curve("memory", measure_memory);
-  std::map<char, CostCurve> curves;  // published at once: one of them may fail for lack of memory
+  std::map<char, device::CostCurve> curves;  // published at once: one of them may fail for lack of memory
   for (const char type : types)
-    curves[type] =
-        gpu.curve(std::string(1, type), [type](int device) { return measure_gpu(type, device, gpu::kernel_seconds); });
+    curves[type] = gpu.curve(std::string(1, type),
+                             [type](int device) { return measure_gpu(type, device, device::gpu::kernel_seconds); });
   known.curves = std::move(curves);
 }
 
@@ -202,8 +205,9 @@ void measure_opencl(const Machine& machine) {
   auto& known = measured(machine, true).curves;
   if (!known.empty()) return;
   const FirstGpu gpu(machine, true);
-  const auto single = gpu.curve("s", [](int device) { return measure_gpu('s', device, opencl::kernel_seconds); });
-  const auto full = gpu.curve("d", [](int device) { return measure_gpu('d', device, opencl::kernel_seconds); });
+  const auto single =
+      gpu.curve("s", [](int device) { return measure_gpu('s', device, device::opencl::kernel_seconds); });
+  const auto full = gpu.curve("d", [](int device) { return measure_gpu('d', device, device::opencl::kernel_seconds); });
   known = {{'s', single}, {'d', full}, {'c', single}, {'z', full}};
 }
 
@@ -215,8 +219,8 @@ double link_rate(const Machine& machine) {
   const int device = machine.gpus.front();
   auto& link = measured(machine, !machine.has_cuda()).link;
   if (link == 0)
-    link = machine.has_cuda() ? gpu::measure_links({device}, std::size_t{64} << 20).h2d.front()
-                              : opencl::measure_link(device).to_device;
+    link = machine.has_cuda() ? device::gpu::measure_links({device}, std::size_t{64} << 20).h2d.front()
+                              : device::opencl::measure_link(device).to_device;
   return link;
 }
 
@@ -224,7 +228,7 @@ void publish(const Machine& machine, char type, double link) {
   auto& rates = rates_of(type);
   rates.published = nullptr;  // the old pointer may refer to rates of an earlier session with other devices
   if (rates.cpu.empty()) rates.cpu = measure_cpu(type);
-  rates.opencl = machine.has_opencl() ? measured(machine, true).curves[type] : CostCurve();
+  rates.opencl = machine.has_opencl() ? measured(machine, true).curves[type] : device::CostCurve();
   rates.gpu = machine.has_cuda() ? measured(machine, false).curves[type] : rates.opencl;
   rates.others = mean_rate(rates, machine.cuda_gpus, machine.gpu_count() - machine.cuda_gpus);
   rates.columns = machine.has_cuda() ? measured(machine, false).columns : MachineRates::Columns();
@@ -277,9 +281,9 @@ const MachineRates& machine_rates(const Machine& /*machine*/, char type) {
   auto& rates = rates_of(type);
   if (rates.published.load() == nullptr) {
     std::unique_lock lock(measuring);
-    if (exit_gate::is_closed()) {
+    if (common::exit_gate::is_closed()) {
       lock.unlock();  // the exit needs this lock
-      exit_gate::stop_here();
+      common::exit_gate::stop_here();
     }
     if (rates.cpu.empty()) rates.cpu = measure_cpu(type);
     rates.published = &rates;
@@ -294,7 +298,7 @@ MachineRates rates_before_start(const Machine& machine, char type) {
   MachineRates known;
   known.cpu = rates.cpu;
   const auto& curves = measured(machine, true).curves;
-  const auto measure = [type](int device) { return measure_gpu(type, device, opencl::kernel_seconds); };
+  const auto measure = [type](int device) { return measure_gpu(type, device, device::opencl::kernel_seconds); };
   if (curves.empty()) known.gpu = FirstGpu(machine, true).curve(std::string(1, type), measure);
   else known.gpu = curves.at(type);
   return known;
@@ -302,7 +306,7 @@ MachineRates rates_before_start(const Machine& machine, char type) {
 
 void finish_measuring() { const std::lock_guard lock(measuring); }
 
-double expected_seconds(const char* /*operation*/, const codelets::Work& work, int worker) {
+double expected_seconds(const char* /*operation*/, const device::Work& work, int worker) {
   const auto* rates = rates_of(work.type).published.load();
   if (rates == nullptr) return 0;
   const auto type = starpu_worker_get_type(worker);
@@ -311,12 +315,13 @@ double expected_seconds(const char* /*operation*/, const codelets::Work& work, i
 }
 
 int core_count() {
-  const double cores = std::min<double>(Topology().allowed_cores(), ControlGroups::of_system().processors());
+  const double cores =
+      std::min<double>(device::Topology().allowed_cores(), device::ControlGroups::of_system().processors());
   return std::max(1, static_cast<int>(cores));
 }
 
 int granted_cores() {
-  return ControlGroups::of_system().processors() < std::thread::hardware_concurrency() ? core_count() : -1;
+  return device::ControlGroups::of_system().processors() < std::thread::hardware_concurrency() ? core_count() : -1;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::machine

@@ -11,23 +11,23 @@
 #include "devices/cost_curve.hpp"
 #include "devices/work.hpp"
 
-namespace tessera::detail {
+namespace tessera::machine {
 
 struct Machine;
 
 /// The rates of this machine for one type. Tessera uses them to choose tiles and to predict costs.
 struct MachineRates {
-  CostCurve cpu;  ///< one core
-  CostCurve gpu;  ///< one GPU, a CUDA GPU if there is one; empty if there is no GPU
+  device::CostCurve cpu;  ///< one core
+  device::CostCurve gpu;  ///< one GPU, a CUDA GPU if there is one; empty if there is no GPU
   /// Tasks on the same CUDA GPU, by operation, including StarPU's overhead between tasks.
-  std::map<std::string, CostCurve> operations;
-  CostCurve opencl;   ///< one OpenCL device; empty if there is none
-  double others = 1;  ///< the mean rate of all GPUs, relative to `gpu`; 0: unknown, because they differ
-  double link = 0;    ///< host to one GPU [bytes/s]
-  double memory = 0;  ///< bandwidth of the memory of a CUDA GPU [bytes/s]; 0: unknown
+  std::map<std::string, device::CostCurve> operations;
+  device::CostCurve opencl;  ///< one OpenCL device; empty if there is none
+  double others = 1;         ///< the mean rate of all GPUs, relative to `gpu`; 0: unknown, because they differ
+  double link = 0;           ///< host to one GPU [bytes/s]
+  double memory = 0;         ///< bandwidth of the memory of a CUDA GPU [bytes/s]; 0: unknown
   /// Seconds to copy one column of a tile between host and GPU; empty: as fast as `link`.
   struct Columns {
-    CostCurve idle, computing;  ///< what the GPU does meanwhile
+    device::CostCurve idle, computing;  ///< what the GPU does meanwhile
   };
   Columns columns;  ///< of a tile in a large matrix
   /// If the columns of the matrix begin at most `close` bytes apart. On H200s, columns up to 32 KiB apart are close,
@@ -61,7 +61,7 @@ inline constexpr std::array timed_operations{"potrf",
                                              "geqrf 1024",
                                              "larfb"};
 /// @return  the curves of `timed_operations`
-using TimeOperations = std::map<std::string, CostCurve> (*)(const Machine& machine, char type);
+using TimeOperations = std::map<std::string, device::CostCurve> (*)(const Machine& machine, char type);
 
 /// Sets the function that measures these operations. src/plan/operation_times.cpp calls this, because only it knows
 /// them.
@@ -109,6 +109,6 @@ void finish_measuring();
 
 /// The cost function of the codelets: the predicted seconds of a task, from the measured rates of its type; 0 if these
 /// have not been measured. A simulated machine has separate rates for each operation and each GPU.
-double expected_seconds(const char* operation, const codelets::Work& work, int worker);
+double expected_seconds(const char* operation, const device::Work& work, int worker);
 
-}  // namespace tessera::detail
+}  // namespace tessera::machine

@@ -7,25 +7,26 @@
 #include "machine.hpp"
 
 /// The rates of a described machine. They involve no clock, so simulations are repeatable.
-namespace tessera::detail {
+namespace tessera::machine {
 
 namespace {
 
-using simulation::described_machine;
+using device::simulated::described_machine;
 
 MachineRates describe(const Machine& machine, char type) {
-  const double flops = flops_of_multiply_add(type) * 256 * 256 * 256;
+  const double flops = common::flops_of_multiply_add(type) * 256 * 256 * 256;
   MachineRates rates;
-  rates.cpu = CostCurve({{flops, flops / simulation::rate_of_cores(type, described_machine().core_rate)}});
+  rates.cpu =
+      device::CostCurve({{flops, flops / device::simulated::rate_of_cores(type, described_machine().core_rate)}});
   if (machine.gpu_count() == 0) return rates;
   const int first = machine.gpus.front();
   const auto& kind = described_machine().kind_of(first);
-  std::vector<CostCurve::Point> points;
+  std::vector<device::CostCurve::Point> points;
   for (const auto& point :
        kind.kernels.at("gemm").points())  // a complex tile of the same order has four times the flops
-    points.push_back({point.amount * flops_of_multiply_add(type) / flops_per_multiply_add<double>, 0});
+    points.push_back({point.amount * common::flops_of_multiply_add(type) / flops_per_multiply_add<double>, 0});
   for (auto& point : points) point.seconds = kind.types.at(type) * kind.kernels.at("gemm").seconds(point.amount);
-  rates.gpu = CostCurve(std::move(points));
+  rates.gpu = device::CostCurve(std::move(points));
   double all = 0;
   for (const int gpu : machine.gpus) all += described_machine().kind_of(gpu).best_rate(type);
   rates.others = all / machine.gpu_count() / kind.best_rate(type);
@@ -41,7 +42,7 @@ void measure_operations(const Machine& /*machine*/, bool /*may_run*/) {}
 void set_operation_timer(TimeOperations /*time*/) {}
 
 const MachineRates& machine_rates(const Machine& machine, char type) {
-  return with_type(type, [&]<Scalar T>(T) -> const MachineRates& {
+  return common::with_type(type, [&]<Scalar T>(T) -> const MachineRates& {
     static const MachineRates rates = describe(machine, type);  // a simulated process has only one Runtime
     return rates;
   });
@@ -54,13 +55,14 @@ int granted_cores() { return -1; }
 
 void finish_measuring() {}
 
-double expected_seconds(const char* operation, const codelets::Work& work, int worker) {
+double expected_seconds(const char* operation, const device::Work& work, int worker) {
   const auto& machine = described_machine();
   if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) {
     const bool by_all_cores = work.columns > 0 && machine.panel_rate > 0;
-    return work.flops / simulation::rate_of_cores(work.type, by_all_cores ? machine.panel_rate : machine.core_rate);
+    return work.flops /
+           device::simulated::rate_of_cores(work.type, by_all_cores ? machine.panel_rate : machine.core_rate);
   }
   return machine.kind_of(starpu_worker_get_devid(worker)).task_seconds(operation, work);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::machine

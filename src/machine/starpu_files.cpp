@@ -8,7 +8,7 @@
 #include "bus_files.hpp"
 #include "common/whole_file.hpp"
 
-namespace tessera::simulation {
+namespace tessera::machine {
 
 namespace {
 
@@ -23,14 +23,14 @@ using Route = std::vector<Wire>;
 /// The links of the machine. A link shared by several kinds of copies has the same name in all their routes.
 class Wires {
  public:
-  Wires(const Machine& machine, bool pageable) : machine_(machine), pageable_(pageable) {}
+  Wires(const device::simulated::Machine& machine, bool pageable) : machine_(machine), pageable_(pageable) {}
 
   Route in(int gpu) const {
     const auto& g = at(gpu);
     Route route{{host_link(gpu, true), g.in, g.latency}};
     append_both_ways(route, gpu);
     if (const double rate = bus_rate(gpu); rate > 0) route.push_back({name(gpu) + " bus in", rate, 0});
-    append_shared(route, [&](const SharedLink& link) { return link.contains(gpu) ? 1 : 0; });
+    append_shared(route, [&](const device::simulated::SharedLink& link) { return link.contains(gpu) ? 1 : 0; });
     return route;
   }
 
@@ -39,7 +39,7 @@ class Wires {
     Route route{{host_link(gpu, false), g.out, g.latency}};
     append_both_ways(route, gpu);
     if (const double rate = bus_rate(gpu); rate > 0) route.push_back({name(gpu) + " bus out", rate, 0});
-    append_shared(route, [&](const SharedLink& link) { return link.contains(gpu) ? -1 : 0; });
+    append_shared(route, [&](const device::simulated::SharedLink& link) { return link.contains(gpu) ? -1 : 0; });
     return route;
   }
 
@@ -49,32 +49,34 @@ class Wires {
     const auto& link = machine_.peer(from, to);
     Route route{{name(from) + "-" + name(to), peer_rate(from, to),
                  link.latency}};  // without direct access, the two hops limit the rate
-    if (link.way == PeerLink::Way::None) {
+    if (link.way == device::simulated::PeerLink::Way::None) {
       for (const auto& part : {out(from), in(to)}) route.insert(route.end(), part.begin(), part.end());
       return route;
     }
-    if (link.way == PeerLink::Way::Bus) {
+    if (link.way == device::simulated::PeerLink::Way::Bus) {
       route.push_back({name(from) + " bus out", bus_rate(from), 0});
       route.push_back({name(to) + " bus in", bus_rate(to), 0});
     }
-    if (link.way == PeerLink::Way::NvLink && machine_.peers_together > 0) {
+    if (link.way == device::simulated::PeerLink::Way::NvLink && machine_.peers_together > 0) {
       route.push_back({name(from) + " peers out", machine_.peers_together, 0});
       route.push_back({name(to) + " peers in", machine_.peers_together, 0});
     }
-    append_shared(route, [&](const SharedLink& shared) { return shared.contains(to) - shared.contains(from); });
+    append_shared(route, [&](const device::simulated::SharedLink& shared) {
+      return shared.contains(to) - shared.contains(from);
+    });
     return route;
   }
 
   double peer_rate(int from, int to) const {
     const auto& link = machine_.peer(from, to);
-    return link.way == PeerLink::Way::None ? std::min(at(from).out, at(to).in) / 2 : link.rate;
+    return link.way == device::simulated::PeerLink::Way::None ? std::min(at(from).out, at(to).in) / 2 : link.rate;
   }
   double peer_latency(int from, int to) const {
     const auto& link = machine_.peer(from, to);
-    return link.way == PeerLink::Way::None ? at(from).latency + at(to).latency : link.latency;
+    return link.way == device::simulated::PeerLink::Way::None ? at(from).latency + at(to).latency : link.latency;
   }
 
-  const Gpu& at(int gpu) const { return machine_.gpus[static_cast<std::size_t>(gpu)]; }
+  const device::simulated::Gpu& at(int gpu) const { return machine_.gpus[static_cast<std::size_t>(gpu)]; }
   static std::string name(int gpu) { return "CUDA" + std::to_string(gpu); }
 
  private:
@@ -83,7 +85,7 @@ class Wires {
   double bus_rate(int gpu) const {
     double rate = 0;
     for (int other = 0; other < machine_.gpu_count(); other++)
-      if (machine_.peer(gpu, other).way == PeerLink::Way::Bus)
+      if (machine_.peer(gpu, other).way == device::simulated::PeerLink::Way::Bus)
         rate = std::max({rate, machine_.peer(gpu, other).rate, at(gpu).in, at(gpu).out});
     return rate;
   }
@@ -97,7 +99,7 @@ class Wires {
   }
 
   /// @param direction  1: into the group, -1: out of it, 0: neither
-  void append_shared(Route& route, const std::function<int(const SharedLink&)>& direction) const {
+  void append_shared(Route& route, const std::function<int(const device::simulated::SharedLink&)>& direction) const {
     for (std::size_t i = 0; i < machine_.shared.size(); i++) {
       const auto& link = machine_.shared[i];
       const auto wire = "shared link " + std::to_string(i);
@@ -108,14 +110,14 @@ class Wires {
     }
   }
 
-  const Machine& machine_;
+  const device::simulated::Machine& machine_;
   const bool pageable_;
 };
 
 class Platform {
  public:
   /// @param prefix  start of the names of hosts and links
-  Platform(const Machine& machine, bool pageable, std::string prefix = "")
+  Platform(const device::simulated::Machine& machine, bool pageable, std::string prefix = "")
       : machine_(machine), wires_(machine, pageable), prefix_(std::move(prefix)) {}
 
   std::string xml() { return head + zone("AS0") + "</platform>\n"; }
@@ -174,7 +176,7 @@ class Platform {
     routes_ += "</route>\n";
   }
 
-  const Machine& machine_;
+  const device::simulated::Machine& machine_;
   Wires wires_;
   std::string prefix_;
   std::vector<Wire> all_;
@@ -183,16 +185,16 @@ class Platform {
 
 }  // namespace
 
-std::string starpu_zone(const Machine& machine, const std::string& name) {
+std::string starpu_zone(const device::simulated::Machine& machine, const std::string& name) {
   return Platform(machine, false, name + "-").zone(name);
 }
 
 std::string host_link(int gpu, bool in) { return in ? "RAM-" + Wires::name(gpu) : Wires::name(gpu) + "-RAM"; }
 
-void write_starpu_files(const Machine& machine, const std::filesystem::path& folder, const std::string& host,
-                        bool pageable) {
+void write_starpu_files(const device::simulated::Machine& machine, const std::filesystem::path& folder,
+                        const std::string& host, bool pageable) {
   const Wires wires(machine, pageable);
-  detail::Bus bus;
+  Bus bus;
   bus.cores = machine.cores, bus.gpus = machine.gpu_count();
   bus.nodes_of.assign(static_cast<std::size_t>(bus.gpus), {0});
   bus.rate = [&](int from, int to) {
@@ -205,7 +207,7 @@ void write_starpu_files(const Machine& machine, const std::filesystem::path& fol
   };
   bus.platform = Platform(machine, pageable).xml();
   std::filesystem::create_directories(folder / "bus");
-  for (const auto& file : detail::bus_files(bus)) detail::write_whole(folder / "bus" / (host + file.ending), file.text);
+  for (const auto& file : bus_files(bus)) common::write_whole(folder / "bus" / (host + file.ending), file.text);
 }
 
-}  // namespace tessera::simulation
+}  // namespace tessera::machine

@@ -21,7 +21,7 @@
 #include "devices/places.hpp"
 #include "devices/rates_cache.hpp"
 
-namespace tessera::detail {
+namespace tessera::machine {
 
 namespace {
 
@@ -31,14 +31,14 @@ constexpr double rate_of_unused_link = 1e6;  // [bytes/s]; slow, so the policy d
 
 /// Counts cores and NUMA nodes as StarPU does, because StarPU would calibrate if the counts differed.
 Bus describe_hardware() {
-  const auto &gpus = gpu_places(), &opencl = opencl_places();
+  const auto &gpus = device::gpu_places(), &opencl = device::opencl_places();
   Bus bus;
-  bus.cores = starpus_machine().cores();
-  bus.numa_nodes = std::min(static_cast<int>(starpus_machine().nodes().size()), STARPU_MAXNUMANODES);
+  bus.cores = device::starpus_machine().cores();
+  bus.numa_nodes = std::min(static_cast<int>(device::starpus_machine().nodes().size()), STARPU_MAXNUMANODES);
   bus.gpus = std::min(static_cast<int>(gpus.size()), STARPU_MAXCUDADEVS);
   bus.opencl_devices = static_cast<int>(opencl.size());
   bus.most_ends = STARPU_MAXNODES;
-  const auto add = [&bus](const Place& place) {
+  const auto add = [&bus](const device::Place& place) {
     auto& nodes = bus.nodes_of.emplace_back();
     std::ranges::copy_if(place.nodes, std::back_inserter(nodes), [&](int node) { return node < bus.numa_nodes; });
   };
@@ -49,7 +49,8 @@ Bus describe_hardware() {
 /// The host name in StarPU's file names: STARPU_HOSTNAME, or else the host name up to the first dot.
 std::string host_name() {
   constexpr std::size_t longest = 63;
-  if (const std::string forced(environment("STARPU_HOSTNAME")); !forced.empty()) return forced.substr(0, longest);
+  if (const std::string forced(common::environment("STARPU_HOSTNAME")); !forced.empty())
+    return forced.substr(0, longest);
   std::array<char, longest + 2> name{};
   gethostname(name.data(), name.size() - 1);
   const std::string whole = name.data();
@@ -59,7 +60,7 @@ std::string host_name() {
 /// Sets the rates of all links. A GPU gets the same rate to every NUMA node. StarPU uses the rates between NUMA nodes
 /// only with STARPU_USE_NUMA.
 /// @param opencl  by device number
-void set_rates(Bus& bus, gpu::LinkRates rates, std::map<int, opencl::LinkRates> opencl) {
+void set_rates(Bus& bus, device::gpu::LinkRates rates, std::map<int, device::opencl::LinkRates> opencl) {
   constexpr double between_numa_nodes = 50e9, latency_of_host = 1e-6;
   const double latency = rates.latency.empty() ? latency_of_host : *std::ranges::max_element(rates.latency);
   bus.latency = [latency](int, int) { return latency; };
@@ -77,22 +78,23 @@ void set_rates(Bus& bus, gpu::LinkRates rates, std::map<int, opencl::LinkRates> 
 }
 
 /// The rates of the links of OpenCL devices, measured once for each kind of device.
-std::map<int, opencl::LinkRates> opencl_rates(const std::vector<gpu::Info>& devices, const fs::path& cache) {
-  std::map<int, opencl::LinkRates> rates;
+std::map<int, device::opencl::LinkRates> opencl_rates(const std::vector<device::gpu::Info>& devices,
+                                                      const fs::path& cache) {
+  std::map<int, device::opencl::LinkRates> rates;
   for (const auto& device : devices) {
-    const RatesCache known(cache, device.name, opencl::conditions(device.ordinal));
+    const device::RatesCache known(cache, device.name, device::opencl::conditions(device.ordinal));
     const auto to = known.find("to device"), from = known.find("from device");
     auto& measured = rates[device.ordinal] = {to.best_rate(), from.best_rate()};
     if (!to.empty() && !from.empty()) continue;
-    measured = opencl::measure_link(device.ordinal);
-    known.keep("to device", CostCurve({{measured.to_device, 1}}));
-    known.keep("from device", CostCurve({{measured.from_device, 1}}));
+    measured = device::opencl::measure_link(device.ordinal);
+    known.keep("to device", device::CostCurve({{measured.to_device, 1}}));
+    known.keep("from device", device::CostCurve({{measured.from_device, 1}}));
   }
   return rates;
 }
 
 void require_writable(const fs::path& folder) {
-  if (const auto reason = why_not_writable(folder); !reason.empty()) throw RuntimeError(reason);
+  if (const auto reason = common::why_not_writable(folder); !reason.empty()) throw RuntimeError(reason);
 }
 
 bool holds(const fs::path& path, const std::string& text) {
@@ -110,7 +112,8 @@ void fill(const fs::path& folder, const std::string& host, const std::vector<Bus
       throw RuntimeError(folder.string() + " is too long a path for StarPU");
   for (const char* part : {"bus", "codelets", "debug"}) require_writable(folder / part);
   for (const auto& file : files)
-    if (const auto path = folder / "bus" / (host + file.ending); !holds(path, file.text)) write_whole(path, file.text);
+    if (const auto path = folder / "bus" / (host + file.ending); !holds(path, file.text))
+      common::write_whole(path, file.text);
 }
 
 fs::path temporary_folder() {
@@ -121,20 +124,20 @@ fs::path temporary_folder() {
 
 }  // namespace
 
-StarpuFolder::StarpuFolder(const std::vector<gpu::Info>& opencl_devices) {
+StarpuFolder::StarpuFolder(const std::vector<device::gpu::Info>& opencl_devices) {
   const auto host = host_name();
-  if (const fs::path given = environment("STARPU_PERF_MODEL_DIR"); !given.empty()) {
+  if (const fs::path given = common::environment("STARPU_PERF_MODEL_DIR"); !given.empty()) {
     std::error_code unknown;
     if (!fs::exists(given / "bus" / (host + ".config"), unknown)) require_writable(given / "bus");
     return;
   }
   auto bus = describe_hardware();
-  const auto key = folder_name(bus, gpu::visible_devices());
-  const auto cache = cache_directory();
+  const auto key = folder_name(bus, device::gpu::visible_devices());
+  const auto cache = common::cache_directory();
   const auto kept = cache ? *cache / "starpu" / key : fs::path();
   auto opencl = opencl_rates(opencl_devices, cache.value_or(fs::path()));
   if (bus.gpus > 0)
-    set_rates(bus, link_rates(bus.gpus, cache ? kept / (host + ".links.json") : fs::path()), std::move(opencl));
+    set_rates(bus, device::link_rates(bus.gpus, cache ? kept / (host + ".links.json") : fs::path()), std::move(opencl));
   else set_rates(bus, {}, std::move(opencl));
   const auto files = bus_files(bus);
 
@@ -150,7 +153,7 @@ StarpuFolder::StarpuFolder(const std::vector<gpu::Info>& opencl_devices) {
   }
   for (const auto& parent : {temporary_folder(), fs::path("/dev/shm")}) {
     try {
-      PrivateFolder folder(parent);
+      common::PrivateFolder folder(parent);
       fill(folder.path(), host, files);
       path_ = folder.path();
       private_.emplace(std::move(folder));
@@ -162,8 +165,8 @@ StarpuFolder::StarpuFolder(const std::vector<gpu::Info>& opencl_devices) {
   throw RuntimeError("StarPU needs a folder that it can write: set TESSERA_CACHE_DIR to one (" + reasons + ")");
 }
 
-void StarpuFolder::announce_in(StarpuVariables& variables) const {
-  if (!path_.empty()) variables.set("STARPU_PERF_MODEL_DIR", path_.string(), StarpuVariables::IfSet::Replace);
+void StarpuFolder::announce_in(common::StarpuVariables& variables) const {
+  if (!path_.empty()) variables.set("STARPU_PERF_MODEL_DIR", path_.string(), common::StarpuVariables::IfSet::Replace);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::machine

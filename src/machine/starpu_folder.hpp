@@ -9,7 +9,7 @@
 #include "common/starpu_variables.hpp"
 #include "devices/gpu.hpp"
 
-namespace tessera::detail {
+namespace tessera::machine {
 
 /// The folder for the files of a StarPU that Tessera starts. It is in Tessera's cache or, if the cache is not writable,
 /// in a private temporary folder, which the destructor removes. Nothing is written to ~/.starpu.
@@ -24,14 +24,14 @@ class StarpuFolder {
  public:
   /// @param opencl_devices  the OpenCL devices that will be used
   /// @throws RuntimeError if no folder can be written, or the links cannot be measured
-  explicit StarpuFolder(const std::vector<gpu::Info>& opencl_devices = {});
+  explicit StarpuFolder(const std::vector<device::gpu::Info>& opencl_devices = {});
 
   /// Adds the variable that selects this folder. This object must outlive StarPU.
-  void announce_in(StarpuVariables& variables) const;
+  void announce_in(common::StarpuVariables& variables) const;
 
  private:
   std::filesystem::path path_;  ///< empty: StarPU uses the user's folder
-  std::optional<PrivateFolder> private_;
+  std::optional<common::PrivateFolder> private_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::machine

@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstddef>
 
-namespace tessera::detail {
+namespace tessera::memory {
 
 /// The bytes to allocate for a tile of `bytes` bytes: at most 1/32 or 511 bytes more. StarPU keeps freed tiles in one
 /// list per allocation size. It never removes a list, and it visits all empty lists for each tile that it frees at
@@ -17,4 +17,4 @@ constexpr std::size_t allocation_size(std::size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::memory

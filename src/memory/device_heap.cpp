@@ -6,7 +6,7 @@
 #include <iterator>
 #include <utility>
 
-namespace tessera::detail {
+namespace tessera::memory {
 
 namespace {
 
@@ -106,4 +106,4 @@ void DeviceHeap::release(void* pointer) {
   slab = {};
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::memory

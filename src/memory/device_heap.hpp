@@ -10,14 +10,14 @@
 
 #include "common/not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::memory {
 
 /// Memory of one device for tiles, after BLASX. Memory is allocated in slabs of 2 GiB and handed out in pieces, because
 /// the driver takes as long to allocate a small piece as a slab, and synchronizes the device when memory is freed. One
 /// empty slab is kept. Other empty slabs are freed for other users of the device.
 ///
 /// Not thread-safe.
-class DeviceHeap : NotCopyable {
+class DeviceHeap : common::NotCopyable {
  public:
   /// Allocates and frees slabs.
   struct Source {
@@ -76,4 +76,4 @@ class DeviceHeap : NotCopyable {
   std::unordered_map<void*, Piece> pieces_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::memory

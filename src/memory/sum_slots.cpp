@@ -10,7 +10,7 @@
 
 #include "common/of_type.hpp"
 
-namespace tessera::codelets::sum_slots {
+namespace tessera::memory::sum_slots {
 
 namespace {
 
@@ -48,8 +48,8 @@ void clear() {
 void* take(char type) {
   auto* const slot = take_any();
   if (slot == nullptr) return nullptr;
-  return with_type(type,
-                   [&]<Scalar T>(T) -> void* { return new (slot) Real<T>(std::numeric_limits<Real<T>>::quiet_NaN()); });
+  return common::with_type(
+      type, [&]<Scalar T>(T) -> void* { return new (slot) Real<T>(std::numeric_limits<Real<T>>::quiet_NaN()); });
 }
 
 void give_back(void* slot) noexcept {
@@ -58,4 +58,4 @@ void give_back(void* slot) noexcept {
   unused.push_back(slot);  // does not allocate: the vector has held this slot before
 }
 
-}  // namespace tessera::codelets::sum_slots
+}  // namespace tessera::memory::sum_slots

@@ -9,7 +9,7 @@
 /// A slot is taken when an `inspect` and the following trmm or trsm are submitted. The trmm or trsm returns it to the
 /// pool, on whichever worker it runs. If its submission fails, the slot is lost until the session ends, because the
 /// `inspect` may still write to it.
-namespace tessera::codelets::sum_slots {
+namespace tessera::memory::sum_slots {
 
 /// Adds memory to the pool.
 void add(std::span<double> memory);
@@ -25,4 +25,4 @@ void* take(char type);
 /// @param slot  may be null
 void give_back(void* slot) noexcept;
 
-}  // namespace tessera::codelets::sum_slots
+}  // namespace tessera::memory::sum_slots

@@ -17,7 +17,7 @@
 #include <span>
 #include <string_view>
 
-namespace tessera::detail {
+namespace tessera::memory {
 
 namespace {
 
@@ -255,4 +255,4 @@ void WrittenPages::leave(PageRange pages) {
   if (getpid() == process_) ioctl(faults_, UFFDIO_UNREGISTER, &range);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::memory

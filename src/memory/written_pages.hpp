@@ -15,7 +15,7 @@
 /// Finds the pages of the program's memory that have been written, on Linux 6.7 and later. userfaultfd in asynchronous
 /// write-protect mode marks pages. The first write to a marked page removes the mark, without a signal or another
 /// thread. The ioctl PAGEMAP_SCAN reads and sets the marks. Only written_pages.cpp uses these interfaces.
-namespace tessera::detail {
+namespace tessera::memory {
 
 /// Whole pages.
 struct PageRange {
@@ -32,7 +32,7 @@ PageRange pages_of(const void* data, std::size_t bytes);
 ///
 /// A write by a device that has pinned the pages does not go through the page tables, and is missed. Therefore
 /// `is_safe` must be true, and CUDA must not have pinned the memory. Pinning a page counts as a write to it.
-class WrittenPages : NotCopyable {
+class WrittenPages : common::NotCopyable {
  public:
   /// @param why_not  set to the reason if the result is null: the kernel is too old, or does not allow it
   static std::unique_ptr<WrittenPages> open(std::string& why_not);
@@ -78,4 +78,4 @@ class WrittenPages : NotCopyable {
   pid_t process_;              ///< a forked child would act on the memory of its parent
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::memory

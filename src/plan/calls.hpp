@@ -53,12 +53,14 @@ struct OfRectangle {
 
   friend auto operator<=>(const OfRectangle&, const OfRectangle&) = default;
   Index order() const { return std::min(m, n); }
-  double bytes() const { return static_cast<double>(size_of(type)) * static_cast<double>(m) * static_cast<double>(n); }
+  double bytes() const {
+    return static_cast<double>(common::size_of(type)) * static_cast<double>(m) * static_cast<double>(n);
+  }
   double multiply_adds() const {  ///< of LU
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), order = std::min(rows, columns);
     return rows * columns * order - (rows + columns) * order * order / 2 + order * order * order / 3;
   }
-  double flops() const { return flops_of_multiply_add(type) * multiply_adds(); }
+  double flops() const { return common::flops_of_multiply_add(type) * multiply_adds(); }
   TileExtents task(const Plan& plan) const {
     return {std::min(plan.tile.m, m), std::min(plan.tile.n, n), std::min(plan.tile.k, order())};
   }
@@ -93,7 +95,7 @@ struct InSquares : OfRectangle {
 struct Cholesky : InSquares {
   double bytes() const { return OfRectangle::bytes() / 2; }
   double flops() const { return OfRectangle::flops() / 2; }
-  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+  void write(const machine::Machine& machine, const Plan& plan, Graph& graph) const {
     const Outline A(graph, plan.rows(n), plan.columns(n), type, true);
     const auto region = tile::LowerView::region(A, Uplo::Lower);
     const tile::LowerView lower(A, Uplo::Lower, owners(machine, plan, A, region));
@@ -101,7 +103,7 @@ struct Cholesky : InSquares {
     tile::Ops<Rehearse> to(machine, sink, type);
     algorithms::potrf(to, lower, nullptr);
   }
-  static tile::Owners owners(const detail::Machine& machine, const Plan& plan, const tile::Stored& A,
+  static tile::Owners owners(const machine::Machine& machine, const Plan& plan, const tile::Stored& A,
                              tile::Region region) {
     if (!machine.has_owners()) return {};
     const Index last = plan.rows_for_cores.count;
@@ -113,7 +115,7 @@ struct Cholesky : InSquares {
 
 /// A = L U, without pivoting.
 struct LuNoPiv : InSquares {
-  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+  void write(const machine::Machine& machine, const Plan& plan, Graph& graph) const {
     const tile::Edges rows = plan.rows_for_cores.count > 0 ? plan.rows(m) : tile::Edges(m, plan.tile.n);
     const Outline A(graph, rows, plan.columns(n), type);
     const tile::FullView tiles(A, Cholesky::owners(machine, plan, A, tile::Part::All));
@@ -135,7 +137,7 @@ struct InPanels : OfRectangle {
 
 /// A = P⁻¹ L U, with partial pivoting. A panel may consist of several tiles.
 struct Lu : InPanels {
-  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+  void write(const machine::Machine& machine, const Plan& plan, Graph& graph) const {
     const Outline A(graph, m, n, plan.tile.m, plan.tile.n, type);
     std::vector<starpu_data_handle_t> pivots;
     for (Index k = 0; k * plan.tile.n < order(); k++)
@@ -156,7 +158,7 @@ class ReflectorOutline {
   ReflectorOutline(Graph& graph, Index all, Index panel, char type)
       : all_(all), panel_(panel), first_(static_cast<int>(graph.tiles.size())) {
     for (Index k = 0; k < panels(); k++) {
-      const double order = static_cast<double>(count(k)), size = static_cast<double>(size_of(type));
+      const double order = static_cast<double>(count(k)), size = static_cast<double>(common::size_of(type));
       graph.add_temporary(order * size), graph.add_temporary(2 * order * order * size);
     }
   }
@@ -176,7 +178,7 @@ class ReflectorOutline {
 /// A = Q R, in panels of full height.
 struct Qr : InPanels {
   double flops() const { return 2 * OfRectangle::flops(); }
-  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+  void write(const machine::Machine& machine, const Plan& plan, Graph& graph) const {
     const Outline A(graph, m, n, m, plan.tile.n, type);
     ReflectorOutline reflectors(graph, order(), A.nb(), type);
     Rehearse sink(graph, false);
@@ -209,14 +211,14 @@ struct Triangular {
     return side == Side::Left ? TileExtents{rows, wide, terms} : TileExtents{wide, rows, terms};
   }
   double flops() const {
-    return flops_of_multiply_add(type) / 2 * static_cast<double>(order()) * static_cast<double>(order()) *
+    return common::flops_of_multiply_add(type) / 2 * static_cast<double>(order()) * static_cast<double>(order()) *
            static_cast<double>(columns());
   }
   double bytes() const {
-    return static_cast<double>(size_of(type)) * static_cast<double>(order()) *
+    return static_cast<double>(common::size_of(type)) * static_cast<double>(order()) *
            (static_cast<double>(order()) / 2 + static_cast<double>(columns()));
   }
-  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+  void write(const machine::Machine& machine, const Plan& plan, Graph& graph) const {
     if (plan.panels.exist()) return write_panels(machine, plan, graph);
     const bool left = side == Side::Left;
     const tile::Edges rows(order(), plan.tile.k);
@@ -270,7 +272,7 @@ struct Triangular {
   }
 
  private:
-  void write_panels(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+  void write_panels(const machine::Machine& machine, const Plan& plan, Graph& graph) const {
     const bool left = side == Side::Left;
     const Outline A(graph, order(), order(), order(), plan.tile.k, type, true);
     const Outline B = left ? Outline(graph, order(), columns(), order(), plan.tile.n, type)

@@ -20,7 +20,7 @@ constexpr std::array<Index, 5> on_gpus{4096, 2048, 1024, 512, 256};
 constexpr Index most_elements = Index{1} << 31;  // in a tile, because StarPU multiplies sizes in 32 bits
 
 /// The numbers of GPUs to compare. With tiles that the user asks for, all GPUs take part.
-std::vector<int> numbers_of_gpus(const detail::Machine& machine) {
+std::vector<int> numbers_of_gpus(const machine::Machine& machine) {
   constexpr int most = 32;  // see Rehearsal
   const int all = std::min(machine.gpu_count(), most);
   if (all == 0 || machine.tile > 0) return {all};
@@ -35,7 +35,7 @@ bool too_large(Index tile, Index extent) { return tile > on_gpus.back() && tile 
 /// The sizes to compare for the tiles of a dimension, from large to small. CPU workers read host memory in place, so
 /// their tiles are as large as possible while every worker gets some.
 /// @param gpus  among which the tiles of this dimension are dealt out
-std::vector<Index> sizes(const detail::Machine& machine, Index whole, Index workers, Index gpus = 1) {
+std::vector<Index> sizes(const machine::Machine& machine, Index whole, Index workers, Index gpus = 1) {
   if (machine.tile > 0) return {machine.tile};
   std::vector<Index> all;
   if (machine.gpu_count() > 0) {
@@ -59,7 +59,7 @@ std::vector<Index> sizes(const detail::Machine& machine, Index whole, Index work
 }
 
 /// Whether a task has room for its tiles on a GPU, and for those that the GPU fetches meanwhile.
-bool fits(const Machine& model, const detail::Machine& machine, TileExtents tile) {
+bool fits(const Machine& model, const machine::Machine& machine, TileExtents tile) {
   constexpr double sets = 4;
   if (machine.tile > 0) return true;
   if (std::max({tile.m * tile.n, tile.m * tile.k, tile.k * tile.n}) >= most_elements) return false;
@@ -70,7 +70,7 @@ bool fits(const Machine& model, const detail::Machine& machine, TileExtents tile
 
 /// The order of square tiles where none of the sizes to compare fits: of a GPU's memory, two tasks on three tiles each
 /// take all.
-Index with_room(const Machine& model, const detail::Machine& machine, Index tile) {
+Index with_room(const Machine& model, const machine::Machine& machine, Index tile) {
   constexpr double tiles = 6;
   if (machine.tile > 0 || machine.gpu_count() == 0 || model.memory <= 0) return tile;
   while (tile > 1 && tiles * model.bytes(tile, tile) > model.memory) tile /= 2;
@@ -100,7 +100,7 @@ std::vector<Index> widths_of_result(Index columns, int gpus) {
 /// GPUs are faster if columns are aligned, and all must have about equal loads.
 /// @param triangle  whether the result or an input is a triangle; the steps of these panels are slow in single
 /// precision
-bool may_be_in_panels(const Machine& model, const detail::Machine& machine, char type, Index rows, bool triangle) {
+bool may_be_in_panels(const Machine& model, const machine::Machine& machine, char type, Index rows, bool triangle) {
   constexpr Index alignment = 16;  // bytes
   return machine.tile == 0 && machine.has_owners() && machine.gpus_alike && !model.gpus.front().in.computing.empty() &&
          (!triangle || type == 'd' || type == 'z') && rows >= lowest_panel &&
@@ -109,7 +109,7 @@ bool may_be_in_panels(const Machine& model, const detail::Machine& machine, char
 
 /// Plans in square tiles.
 template <typename Call>
-std::vector<Plan> in_squares(const Machine& model, const detail::Machine& machine, const Call& call) {
+std::vector<Plan> in_squares(const Machine& model, const machine::Machine& machine, const Call& call) {
   std::vector<Plan> plans;
   const Index longest = std::max(call.m, call.n);
   for (const int gpus : numbers_of_gpus(machine))
@@ -134,7 +134,7 @@ bool panel_fits(const Machine& model, Index rows, Index width) {
 /// @param widths  from large to small
 /// @param height  (width): rows of a tile
 template <typename Call, typename Height>
-std::vector<Plan> in_panels(const Machine& model, const detail::Machine& machine, const Call& call,
+std::vector<Plan> in_panels(const Machine& model, const machine::Machine& machine, const Call& call,
                             std::vector<Index> widths, Height height) {
   while (machine.tile == 0 && widths.back() > 1 && !panel_fits(model, call.m, widths.back()))
     widths.push_back(widths.back() / 2);
@@ -150,9 +150,10 @@ std::vector<Plan> in_panels(const Machine& model, const detail::Machine& machine
 
 /// Removes panels that cores, which factorize them while GPUs update others, could not factorize in half of the time
 /// that the GPUs need for the updates: n² w / 2 beside 2 n³ / 3 flops.
-void keep_up(std::vector<Index>& widths, const Machine& model, const detail::Machine& machine, Index order) {
+void keep_up(std::vector<Index>& widths, const Machine& model, const machine::Machine& machine, Index order) {
   if (machine.gpu_count() == 0 || machine.tile > 0) return;
-  const double rate = machine.has_cuda() ? gpu::panel_rate_of_cores() : model.core.kernels.at("gemm").best_rate();
+  const double rate =
+      machine.has_cuda() ? device::gpu::panel_rate_of_cores() : model.core.kernels.at("gemm").best_rate();
   if (rate <= 0) return;
   double updates = 0;
   for (const auto& gpu : model.gpus) updates += gpu.kernels.at("gemm").best_rate();
@@ -160,7 +161,7 @@ void keep_up(std::vector<Index>& widths, const Machine& model, const detail::Mac
   std::erase_if(widths, [&](Index width) { return width > on_gpus.back() && static_cast<double>(width) > widest; });
 }
 
-std::vector<Index> widths_of_panels(const detail::Machine& machine, Index order) {
+std::vector<Index> widths_of_panels(const machine::Machine& machine, Index order) {
   if (machine.gpu_count() > 0) return sizes(machine, order, 0);
   return machine.tile > 0 ? std::vector{machine.tile} : std::vector<Index>{128, 64, 32};  // one core factorizes a panel
 }
@@ -172,7 +173,7 @@ bool enough_terms(Index k, Index chunk) { return 2 * chunk <= k || (chunk <= k &
 /// transpose. If the result is one panel, one GPU computes it, and A passes through that GPU's link in long columns.
 /// @param one_panel  whether the result must be one panel; otherwise it may be
 /// @param matrices   number of matrices that are as large as the result
-std::vector<Plan> beside_triangle(const Machine& model, const detail::Machine& machine, char type, Index order,
+std::vector<Plan> beside_triangle(const Machine& model, const machine::Machine& machine, char type, Index order,
                                   Index columns, Side side, bool one_panel, Index matrices) {
   std::vector<Plan> plans;
   const auto add = [&](Index width, int gpus) {
@@ -195,7 +196,7 @@ std::vector<Plan> beside_triangle(const Machine& model, const detail::Machine& m
 }
 
 /// Panels for a product with an A that is not transposed, or for an update.
-std::vector<Plan> panels_of_sum(const Machine& model, const detail::Machine& machine, const Sums& call) {
+std::vector<Plan> panels_of_sum(const Machine& model, const machine::Machine& machine, const Sums& call) {
   std::vector<Plan> plans;
   const bool shared = call.is_update() || call.op_b != Op::NoTrans;  // each chunk of the inputs is used for all of C
   if (call.op_a != Op::NoTrans || call.what == SumOf::Triangle || call.is_symmetric() ||
@@ -231,7 +232,7 @@ std::vector<Plan> panels_of_sum(const Machine& model, const detail::Machine& mac
 /// The lengths of a sum's chunks to compare, if tiles of C have so many rows and columns. On GPUs, they are at least as
 /// long as tiles are high: with more chunks, each tile waits longer for its next task. On cores, a long sum is divided
 /// if there are few tiles.
-std::vector<Index> chunks_of(const Machine& model, const detail::Machine& machine, const Sums& call, Index rows,
+std::vector<Index> chunks_of(const Machine& model, const machine::Machine& machine, const Sums& call, Index rows,
                              Index columns) {
   const Index k = call.k;
   if (machine.tile > 0) return {machine.tile};
@@ -255,7 +256,7 @@ std::vector<Index> chunks_of(const Machine& model, const detail::Machine& machin
 
 /// Whether tiles of C may have so many rows and columns. Tiles are wider than high only if B is stored transposed,
 /// because the stored columns of its tiles are as long as the tile is wide. Slim tiles have slow kernels.
-bool is_shape(const detail::Machine& machine, const Sums& call, Index rows, Index columns) {
+bool is_shape(const machine::Machine& machine, const Sums& call, Index rows, Index columns) {
   if (machine.tile > 0) return rows == columns;
   constexpr Index slimmest = 4;
   if (machine.gpu_count() == 0) {
@@ -270,15 +271,15 @@ bool is_shape(const detail::Machine& machine, const Sums& call, Index rows, Inde
 
 }  // namespace
 
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Cholesky& call) {
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Cholesky& call) {
   return in_squares(model, machine, call);
 }
 
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const LuNoPiv& call) {
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const LuNoPiv& call) {
   return in_squares(model, machine, call);
 }
 
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Lu& call) {
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Lu& call) {
   // Rows of tiles on GPUs are written back together once the last row is final. Short columns are copied slowly.
   constexpr Index most_rows = 4096, least_rows = 2048, below_one_another = 4;
   const Index rows = std::max(std::clamp(call.m / below_one_another, least_rows, most_rows),
@@ -293,7 +294,7 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
   return plans;
 }
 
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Qr& call) {
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Qr& call) {
   // For a matrix that is much taller than wide, copies are the bottleneck: panels leave while later ones arrive.
   constexpr Index panels = 8, warp = 32;
   auto widths = widths_of_panels(machine, call.order());
@@ -302,7 +303,7 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
   return in_panels(model, machine, call, widths, [&](Index /*width*/) { return std::max<Index>(1, call.m); });
 }
 
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Triangular& call) {
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Triangular& call) {
   const bool left = call.side == Side::Left;
   auto plans = beside_triangle(model, machine, call.type, call.order(), call.columns(), call.side, call.one_panel, 1);
   const auto heights = sizes(machine, call.order(), 1);
@@ -331,7 +332,7 @@ std::vector<Plan> candidates(const Machine& model, const detail::Machine& machin
   return plans;
 }
 
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Sums& call) {
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Sums& call) {
   auto plans = call.what == SumOf::SymmetricLeft
                    ? beside_triangle(model, machine, call.type, call.k, call.n, Side::Left, false, 2)
                    : panels_of_sum(model, machine, call);

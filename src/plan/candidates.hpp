@@ -10,11 +10,11 @@
 /// The plans that are compared for a call.
 namespace tessera::plan {
 
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Cholesky& call);
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const LuNoPiv& call);
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Lu& call);
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Qr& call);
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Triangular& call);
-std::vector<Plan> candidates(const Machine& model, const detail::Machine& machine, const Sums& call);
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Cholesky& call);
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const LuNoPiv& call);
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Lu& call);
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Qr& call);
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Triangular& call);
+std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Sums& call);
 
 }  // namespace tessera::plan

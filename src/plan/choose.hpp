@@ -61,11 +61,11 @@ inline tile::LastTiles last_for_cores(const Machine& model, const SharedResult& 
 /// The search budget counts operations instead of elapsed time, so the choice is reproducible.
 /// @tparam Call  a call of calls.hpp or sums.hpp
 template <typename Call>
-class Search : NotCopyable {
+class Search : common::NotCopyable {
  public:
   using Plan = algorithms::Plan;
 
-  Search(const Machine& model, const detail::Machine& machine, const Call& call)
+  Search(const Machine& model, const machine::Machine& machine, const Call& call)
       : model_(model), machine_(machine), call_(call) {}
 
   /// The candidate counts as slower the more GPUs and tasks it has, and as faster if cores may share it.
@@ -267,7 +267,7 @@ class Search : NotCopyable {
   }
 
   const Machine& model_;
-  const detail::Machine& machine_;
+  const machine::Machine& machine_;
   const Call& call_;
   std::vector<Candidate> candidates_;
   Graph graph_;

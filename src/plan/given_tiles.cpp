@@ -20,10 +20,10 @@ using tile::TileExtents;
 
 namespace {
 
-double room(const detail::Machine& machine, int gpus) { return most_of_memory * machine.gpu_memory * gpus; }
+double room(const machine::Machine& machine, int gpus) { return most_of_memory * machine.gpu_memory * gpus; }
 
 /// Whether GPUs own tiles, and these fit into their memory.
-bool loads_first(const detail::Machine& machine, int gpus, double bytes) {
+bool loads_first(const machine::Machine& machine, int gpus, double bytes) {
   return machine.has_owners() && (machine.gpu_memory <= 0 || bytes <= room(machine, gpus));
 }
 
@@ -101,7 +101,7 @@ algorithms::Block choose_block(const Machine& model, int gpus, tile::TileExtents
 
 }  // namespace
 
-Plan plan_sums(const detail::Machine& machine, char type, TileExtents tile, Index tiles, Index k, int gpus) {
+Plan plan_sums(const machine::Machine& machine, char type, TileExtents tile, Index tiles, Index k, int gpus) {
   const auto& model = model_of(machine, type);
   Plan plan;
   plan.tile = tile, plan.k = k, plan.terms = divide_up(k, tile.k), plan.gpus = gpus;
@@ -115,7 +115,7 @@ Plan plan_sums(const detail::Machine& machine, char type, TileExtents tile, Inde
   return plan;
 }
 
-Plan plan_columns(const detail::Machine& machine, TileExtents tile, Index columns, int gpus) {
+Plan plan_columns(const machine::Machine& machine, TileExtents tile, Index columns, int gpus) {
   Plan plan;
   plan.tile = tile;
   plan.gpus = gpus;
@@ -127,7 +127,7 @@ Plan plan_columns(const detail::Machine& machine, TileExtents tile, Index column
   return plan;
 }
 
-Plan plan_tiles(const detail::Machine& machine, Index tile, int gpus, double bytes) {
+Plan plan_tiles(const machine::Machine& machine, Index tile, int gpus, double bytes) {
   Plan plan;
   plan.gpus = gpus;
   plan.tile = {tile, tile, tile};
@@ -137,8 +137,8 @@ Plan plan_tiles(const detail::Machine& machine, Index tile, int gpus, double byt
   return plan;
 }
 
-Plan plan_panels(const detail::Machine& machine, char type, Index m, Index n, TileExtents tile, int gpus) {
-  const double column = static_cast<double>(size_of(type)) * static_cast<double>(m);
+Plan plan_panels(const machine::Machine& machine, char type, Index m, Index n, TileExtents tile, int gpus) {
+  const double column = static_cast<double>(common::size_of(type)) * static_cast<double>(m);
   Plan plan;
   plan.tile = tile;
   plan.together = 1;
@@ -155,14 +155,14 @@ Plan plan_panels(const detail::Machine& machine, char type, Index m, Index n, Ti
   return plan;
 }
 
-tile::EdgeTiles edges_of_products(const detail::Machine& machine, int gpus) {
+tile::EdgeTiles edges_of_products(const machine::Machine& machine, int gpus) {
   using enum tile::EdgeTiles;
   if (gpus == 0) return Ragged;
   if (machine.even_edges) return *machine.even_edges ? Even : Ragged;
   return gpus == 1 ? NotLow : Ragged;
 }
 
-TileExtents tiles_to_keep(const detail::Machine& machine, char type, Index m, Index n, Index k) {
+TileExtents tiles_to_keep(const machine::Machine& machine, char type, Index m, Index n, Index k) {
   constexpr Index tiles_per_gpu = 8, narrowest = 1024, widest = 4096;
   const auto smallest = std::min(narrowest, tile::default_tile(machine, type));
   const Index most = m * n / (tiles_per_gpu * std::max(1, machine.gpu_count()));
@@ -171,14 +171,14 @@ TileExtents tiles_to_keep(const detail::Machine& machine, char type, Index m, In
   return {std::min(m, tile), std::min(n, tile), std::min(k, tile)};
 }
 
-void require_room(const detail::Machine& machine, double tiles) {
+void require_room(const machine::Machine& machine, double tiles) {
   const bool only_gpus = machine.has_owners() || machine.cpu_workers == 0;
   if (machine.gpu_count() == 0 || !only_gpus || machine.gpu_memory <= 0 || tiles <= machine.gpu_memory) return;
   const auto in_mib = [](double bytes) { return std::to_string(static_cast<Index>(bytes / 0x1p20)) + " MiB"; };
   if (machine.tile == 0)
     throw RuntimeError("the tiles of a task take " + in_mib(tiles) + ", but a GPU has only " +
                        in_mib(machine.gpu_memory) + " for them");
-  throw detail::option_error("tile", "is " + std::to_string(machine.tile) + ": the tiles of a task take " +
+  throw common::option_error("tile", "is " + std::to_string(machine.tile) + ": the tiles of a task take " +
                                          in_mib(tiles) + ", must be at most the " + in_mib(machine.gpu_memory) +
                                          " that a GPU has for them");
 }

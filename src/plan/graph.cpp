@@ -13,7 +13,7 @@ namespace tessera::plan {
 namespace {
 
 /// The number of panels that a diagonal tile is copied in. Each panel is copied from the diagonal down.
-Index panels_of(Index columns) { return std::clamp<Index>(columns / detail::narrowest_panel, 1, detail::most_panels); }
+Index panels_of(Index columns) { return std::clamp<Index>(columns / device::narrowest_panel, 1, device::most_panels); }
 /// The fraction of a diagonal tile that is copied.
 double part_of_diagonal(Index columns) { return 0.5 + 0.5 / static_cast<double>(panels_of(columns)); }
 
@@ -21,7 +21,7 @@ double part_of_diagonal(Index columns) { return 0.5 + 0.5 / static_cast<double>(
 
 Outline::Outline(Graph& graph, const tile::Edges& rows, const tile::Edges& columns, char type, bool triangle)
     : Stored(type, rows, columns, static_cast<int>(graph.tiles.size())) {
-  const auto element_size = static_cast<double>(size_of(type));
+  const auto element_size = static_cast<double>(common::size_of(type));
   const tile::Owners owners(graph.owners, mt(), nt(), tile::Part::All);
   const bool one_row = mt() == 1, panels = triangle && one_row && nt() > 1;  // copied from the diagonal down
   for (Index j = 0; j < nt(); j++)
@@ -38,9 +38,9 @@ Outline::Outline(Graph& graph, const tile::Edges& rows, const tile::Edges& colum
                  .narrow = static_cast<double>(std::min(tile_m(i), tile_n(j))),
                  .calls = diagonal ? static_cast<int>(panels_of(tile_n(j))) : 1,
                  .calls_home = diagonal ? 3 : 0,  // a kernel that changes nothing else, and an event
-                 .home = graph.operands == detail::on_their_owners ? owners.of(i, j)
-                                                                   : std::max(graph.operands, detail::in_host_memory),
-                 .returns = graph.operands != detail::on_their_owners});
+                 .home = graph.operands == machine::on_their_owners ? owners.of(i, j)
+                                                                    : std::max(graph.operands, machine::in_host_memory),
+                 .returns = graph.operands != machine::on_their_owners});
     }
 }
 

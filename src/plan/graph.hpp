@@ -36,12 +36,12 @@ struct TileSizes {
   double bytes, column;
   /// Distance between the starts of two columns.
   double apart = std::numeric_limits<double>::infinity();
-  double narrow = 0;                  ///< rows or columns, whichever are fewer; 0: not known
-  bool temporary = false;             ///< whether it exists only during the call, without memory of the caller
-  int calls = 1;                      ///< number of driver calls that start a copy
-  int calls_home = 0;                 ///< additional driver calls if a copy from GPU to GPU ends at its home
-  int home = detail::in_host_memory;  ///< the memory where the tile is at the start, or a GPU's index
-  bool returns = true;                ///< whether a result is copied back to `home`
+  double narrow = 0;                   ///< rows or columns, whichever are fewer; 0: not known
+  bool temporary = false;              ///< whether it exists only during the call, without memory of the caller
+  int calls = 1;                       ///< number of driver calls that start a copy
+  int calls_home = 0;                  ///< additional driver calls if a copy from GPU to GPU ends at its home
+  int home = machine::in_host_memory;  ///< the memory where the tile is at the start, or a GPU's index
+  bool returns = true;                 ///< whether a result is copied back to `home`
 };
 
 /// One tile operation, as it would be submitted.
@@ -75,7 +75,7 @@ struct Graph {
   std::vector<std::string_view> kinds;        ///< names of operations
   std::vector<std::pair<int, int>> requests;  ///< tiles requested at the start, each with its GPU
   bool far = false;                           ///< whether the operands' columns are far apart, see calls.hpp
-  int operands = detail::in_host_memory;      ///< where the operands are, as in detail::Machine
+  int operands = machine::in_host_memory;     ///< where the operands are, as in machine::Machine
   int gpus = 1;                               ///< of the session; larger owners are cores, see `core_of`
   tile::OwnerGrid owners{1, 1};               ///< owners of the operands' tiles, if they are on their owners
 

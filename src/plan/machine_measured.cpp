@@ -22,7 +22,7 @@ namespace tessera::plan {
 
 namespace {
 
-using detail::CostCurve;
+using device::CostCurve;
 
 /// Times of an operation on diagonal tiles that was not measured: a product, plus a delay for each row, since the rows
 /// depend on each other.
@@ -36,11 +36,11 @@ CostCurve by_rows(const CostCurve& gemm, Flops flops) {
 }
 
 /// Times of products and of all measured operations. If trsm and trmm were not measured, they are as fast as products.
-std::map<std::string, CostCurve, std::less<>> kernels_of(const detail::MachineRates& rates, double multiply_add) {
+std::map<std::string, CostCurve, std::less<>> kernels_of(const machine::MachineRates& rates, double multiply_add) {
   const auto cube = [&](double part) {
     return [=](double order) { return part * multiply_add * order * order * order; };
   };
-  constexpr double block = codelets::diagonal_block;
+  constexpr double block = device::diagonal_block;
   std::map<std::string, CostCurve, std::less<>> kernels{
       {"gemm", rates.gpu},
       {"potrf", by_rows(rates.gpu, cube(1.0 / 6))},
@@ -59,7 +59,7 @@ std::map<std::string, CostCurve, std::less<>> kernels_of(const detail::MachineRa
 }
 
 /// Times of factorizations of panels.
-std::map<std::string, PanelTimes, std::less<>> panels_of(const detail::MachineRates& rates) {
+std::map<std::string, PanelTimes, std::less<>> panels_of(const machine::MachineRates& rates) {
   std::map<std::string, PanelTimes, std::less<>> panels;
   for (const auto& [name, tasks] : rates.operations) {
     const auto space = name.find(' ');
@@ -81,7 +81,8 @@ double rate(unsigned from, unsigned to) { return 1e6 * starpu_transfer_bandwidth
 double latency(unsigned from, unsigned to) { return 1e-6 * starpu_transfer_latency(from, to); }
 
 /// The first GPU of each kind is measured, and stands for all of them.
-Gpu measured_gpu(const detail::Machine& machine, const detail::MachineRates& rates, bool opencl, double multiply_add) {
+Gpu measured_gpu(const machine::Machine& machine, const machine::MachineRates& rates, bool opencl,
+                 double multiply_add) {
   Gpu gpu;
   gpu.overhead = unmeasured.task_overhead;
   gpu.alike_first = opencl == machine.is_opencl(0);
@@ -98,11 +99,11 @@ Gpu measured_gpu(const detail::Machine& machine, const detail::MachineRates& rat
   return gpu;
 }
 
-Machine measured(const detail::Machine& machine, const detail::MachineRates& rates, char type) {
+Machine measured(const machine::Machine& machine, const machine::MachineRates& rates, char type) {
   Machine model;
   model.memory = machine.gpu_memory;
-  model.element_size = static_cast<double>(size_of(type));
-  model.flops_per_multiply_add = flops_of_multiply_add(type);
+  model.element_size = static_cast<double>(common::size_of(type));
+  model.flops_per_multiply_add = common::flops_of_multiply_add(type);
   model.runtime = unmeasured.runtime;
   model.core.kernels["gemm"] = rates.cpu, model.core.memory_rate = unmeasured.core_memory;
   model.lost_on_cores = unmeasured.lost_on_cores, model.error_of_cores = unmeasured.error_of_cores;
@@ -135,9 +136,9 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
   }
   const double links = std::accumulate(model.gpus.begin(), model.gpus.end(), 0.0,
                                        [](double sum, const Gpu& each) { return sum + each.in_rate; });
-  const auto copying = detail::copying_threads(model.gpus.size(), 1e-9 * links);
+  const auto copying = device::copying_threads(model.gpus.size(), 1e-9 * links);
   model.staging = {1e9 * copying.rate, 1e9 * copying.rate_of_one, true, !machine.posts_copies, copying.count};
-  if (const auto together = detail::rates_together(); machine.has_cuda() && together.in > 0) {
+  if (const auto together = device::rates_together(); machine.has_cuda() && together.in > 0) {
     model.shared.push_back({~0U, together.in, together.out, together.both});
     // If only some pairs have a direct link, the copies to the others took the time of the measurement.
     double direct = 0;
@@ -151,11 +152,11 @@ Machine measured(const detail::Machine& machine, const detail::MachineRates& rat
 
 }  // namespace
 
-const Machine& model_of(const detail::Machine& machine, char type) {
+const Machine& model_of(const machine::Machine& machine, char type) {
   static std::mutex mutex;
   using Key = std::tuple<char, std::vector<int>, int, double, bool, int, std::size_t, bool>;
   static auto& models = *new std::map<Key, Machine>;  // keeps the models of earlier sessions, too
-  const auto& rates = detail::machine_rates(machine, type);
+  const auto& rates = machine::machine_rates(machine, type);
   const std::lock_guard lock(mutex);
   const auto [found, is_new] =
       models.try_emplace({type, machine.gpus, machine.cuda_gpus, machine.gpu_memory, machine.posts_copies,

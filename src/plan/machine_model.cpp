@@ -14,7 +14,7 @@ namespace tessera::plan {
 using namespace std::string_view_literals;
 
 double PanelTimes::seconds(double rows, double columns) const {
-  const auto of_column = [rows](const detail::CostCurve& curve) {
+  const auto of_column = [rows](const device::CostCurve& curve) {
     const auto& points = curve.points();
     if (rows <= points.front().amount) return points.front().seconds;
     if (rows <= points.back().amount || points.size() < 2) return curve.seconds(std::min(rows, points.back().amount));
@@ -54,7 +54,7 @@ double Gpu::copy_seconds(double elements, double height, double rows, double ele
 
 double Gpu::task_seconds(std::string_view operation, const TaskWork& work, double element_size) const {
   const bool knows_memory = memory_rate > 0;
-  if (const int count = codelets::passes(operation); count > 0 && knows_memory)
+  if (const int count = device::passes(operation); count > 0 && knows_memory)
     return overhead + count * element_size * work.flops / memory_rate;
   constexpr double sector = 32;  // bytes that a GPU reads and writes for a single element of a row
   const double exchanges = knows_memory ? 2 * std::max(sector, element_size) * work.panel.moved / memory_rate : 0;
@@ -71,12 +71,12 @@ double Gpu::task_seconds(std::string_view operation, const TaskWork& work, doubl
          product.seconds(work.products);
 }
 
-void set_cores(Machine& model, const detail::Machine& machine, char type) {
+void set_cores(Machine& model, const machine::Machine& machine, char type) {
   model.cpu_workers = machine.cpu_workers;
   const int cores = static_cast<int>(machine.sharing_cores.size());
-  const auto& rates = detail::machine_rates(machine, type);
+  const auto& rates = machine::machine_rates(machine, type);
   const bool share = machine.has_owners() && cores > 0 &&
-                     detail::relative_rate_of_cores(rates, cores, machine.gpu_count()) >= detail::least_rate_of_cores;
+                     machine::relative_rate_of_cores(rates, cores, machine.gpu_count()) >= machine::least_rate_of_cores;
   model.sharing_cores = share ? cores : 0;
 }
 

@@ -18,7 +18,7 @@
 #include "tile/extents.hpp"
 #include "tuning.hpp"
 
-namespace tessera::detail {
+namespace tessera::machine {
 struct Machine;
 }
 
@@ -27,7 +27,7 @@ namespace tessera::plan {
 /// Seconds to copy a column of a tile between host and GPU, as a function of its bytes. A column is one contiguous
 /// piece of host memory.
 struct ColumnTimes {
-  detail::CostCurve idle, computing;  ///< while the GPU is idle, and while it computes; empty: at the rate of the link
+  device::CostCurve idle, computing;  ///< while the GPU is idle, and while it computes; empty: at the rate of the link
 };
 
 /// What a task does to a panel.
@@ -49,17 +49,17 @@ class PanelTimes {
  public:
   /// @param columns  of the panel
   /// @param by_rows  seconds of a column, as a function of the panel's rows
-  void add(double columns, detail::CostCurve by_rows) { curves_[columns] = std::move(by_rows); }
+  void add(double columns, device::CostCurve by_rows) { curves_[columns] = std::move(by_rows); }
   /// Seconds of a panel.
   double seconds(double rows, double columns) const;
 
  private:
-  std::map<double, detail::CostCurve> curves_;  ///< by the columns of a panel
+  std::map<double, device::CostCurve> curves_;  ///< by the columns of a panel
 };
 
 /// A GPU and its link to the host.
 struct Gpu {
-  std::map<std::string, detail::CostCurve, std::less<>>
+  std::map<std::string, device::CostCurve, std::less<>>
       kernels;                                            ///< by tile operation: seconds by flops; always has gemm
   std::map<std::string, PanelTimes, std::less<>> panels;  ///< by factorization of a panel; empty: not known
   double products_beside = 1;        ///< rate of products while a panel is factorized, relative to their rate alone
@@ -69,14 +69,14 @@ struct Gpu {
   double latency = 0;                ///< of a copy [s]
   bool half_duplex = false;          ///< whether copies in both directions share the link
   ColumnTimes in, out;
-  ColumnTimes close;        ///< both ways, if the columns of the matrix are close together, see detail::MachineRates
+  ColumnTimes close;        ///< both ways, if the columns of the matrix are close together, see machine::MachineRates
   bool alike_first = true;  ///< whether it is of the same kind as GPU 0
   /// Whether a panel step is timed as its triangle plus its products. For described GPUs it is timed as a product.
   bool steps_have_parts = false;
 
   /// @param apart  distance between the starts of two columns of the matrix [bytes]
   const ColumnTimes& column_times(bool into_gpu, double apart) const {
-    return apart <= detail::MachineRates::close && !close.idle.empty() ? close : into_gpu ? in : out;
+    return apart <= machine::MachineRates::close && !close.idle.empty() ? close : into_gpu ? in : out;
   }
   /// Rough seconds to copy elements from the host in columns of a given height.
   /// @param rows  of the matrix
@@ -185,10 +185,10 @@ struct Machine {
 constexpr double caution(double error, double share) { return 1 + error * std::max(0.0, 1 - share) / (1 + share); }
 
 /// Sets what a model says of the CPU cores.
-void set_cores(Machine& model, const detail::Machine& machine, char type);
+void set_cores(Machine& model, const machine::Machine& machine, char type);
 
 /// The model of the session's machine, built on first use and cached.
 /// @param type  letter of the elements: s, d, c or z
-const Machine& model_of(const detail::Machine& machine, char type);
+const Machine& model_of(const machine::Machine& machine, char type);
 
 }  // namespace tessera::plan

@@ -18,17 +18,17 @@ ColumnTimes columns(const std::optional<Times>& times) {
   return times ? ColumnTimes{times->idle, times->computing} : ColumnTimes{};
 }
 
-Gpu describe(const simulation::Machine& machine, int number, char type) {
+Gpu describe(const device::simulated::Machine& machine, int number, char type) {
   const auto& kind = machine.kind_of(number);
   const auto& gpu = machine.gpus[static_cast<std::size_t>(number)];
   Gpu model;
   for (const auto& [operation, curve] : kind.kernels) {
     auto points = curve.points();
     for (auto& point : points) point.seconds *= kind.types.at(type);
-    model.kernels[operation] = detail::CostCurve(std::move(points));
+    model.kernels[operation] = device::CostCurve(std::move(points));
   }
   if (const auto& panels = kind.panels) {
-    const auto add = [&](const char* operation, const detail::CostCurve& by_rows) {
+    const auto add = [&](const char* operation, const device::CostCurve& by_rows) {
       constexpr double any = 1;  // a column takes as long in a panel of any width
       model.panels[operation].add(any, by_rows);
     };
@@ -45,8 +45,8 @@ Gpu describe(const simulation::Machine& machine, int number, char type) {
 }
 
 /// The model of the GPUs of a described machine.
-Machine describe(const simulation::Machine& machine, const std::vector<int>& gpus, char type, double element_size,
-                 double flops_per_multiply_add) {
+Machine describe(const device::simulated::Machine& machine, const std::vector<int>& gpus, char type,
+                 double element_size, double flops_per_multiply_add) {
   Machine model;
   model.element_size = element_size, model.flops_per_multiply_add = flops_per_multiply_add;
   for (const int number : gpus) {
@@ -56,8 +56,8 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
     auto& row = model.peers.emplace_back();
     for (const int other : gpus) {
       const auto& link = machine.peer(number, other);
-      row.push_back({link.way == simulation::PeerLink::Way::None ? 0 : link.rate, link.latency,
-                     link.way == simulation::PeerLink::Way::Bus});
+      row.push_back({link.way == device::simulated::PeerLink::Way::None ? 0 : link.rate, link.latency,
+                     link.way == device::simulated::PeerLink::Way::Bus});
     }
   }
   model.peers_together = machine.peers_together;
@@ -73,15 +73,15 @@ Machine describe(const simulation::Machine& machine, const std::vector<int>& gpu
 
 }  // namespace
 
-const Machine& model_of(const detail::Machine& machine, char type) {
+const Machine& model_of(const machine::Machine& machine, char type) {
   static std::map<char, Machine> models;  // a simulated process has one session
   const auto [found, is_new] = models.try_emplace(type);
   auto& model = found->second;
   if (!is_new) return model;
-  model = describe(simulation::described_machine(), machine.gpus, type, static_cast<double>(size_of(type)),
-                   flops_of_multiply_add(type));
+  model = describe(device::simulated::described_machine(), machine.gpus, type,
+                   static_cast<double>(common::size_of(type)), common::flops_of_multiply_add(type));
   model.memory = machine.gpu_memory;
-  model.core.kernels["gemm"] = detail::machine_rates(machine, type).cpu;
+  model.core.kernels["gemm"] = machine::machine_rates(machine, type).cpu;
   set_cores(model, machine, type);
   return model;
 }

@@ -30,7 +30,7 @@ namespace tessera::plan {
 /// The sink that runs operations on the first GPU one after another.
 class OneGpu {
  public:
-  explicit OneGpu(const detail::Machine& machine) : worker_(machine.gpu_workers.front().front()) {}
+  explicit OneGpu(const machine::Machine& machine) : worker_(machine.gpu_workers.front().front()) {}
 
   /// Whether `submit` waits until the operation has run.
   void wait(bool wait) { wait_ = wait; }
@@ -74,7 +74,7 @@ class OneGpu {
 
  private:
   static void note_failure(void* failed) {
-    if (codelets::failure_after(*starpu_task_get_current())) *static_cast<std::atomic<bool>*>(failed) = true;
+    if (common::failure_after(*starpu_task_get_current())) *static_cast<std::atomic<bool>*>(failed) = true;
   }
 
   int worker_;
@@ -86,11 +86,12 @@ class OneGpu {
 /// A matrix of ones on the diagonal and small random numbers elsewhere, in host memory. Operations can be repeated on
 /// it any number of times without overflow. On a plain identity, they would be faster than in a call, because a GPU
 /// draws less power if most bits are equal.
-class NearIdentity : NotCopyable {
+class NearIdentity : common::NotCopyable {
  public:
   /// @pre  m ≥ n
-  NearIdentity(char type, Index m, Index n) : memory_(size_of(type) * static_cast<std::size_t>(m * n)), m_(m), n_(n) {
-    with_type(type, [&]<Scalar T>(T) {
+  NearIdentity(char type, Index m, Index n)
+      : memory_(common::size_of(type) * static_cast<std::size_t>(m * n)), m_(m), n_(n) {
+    common::with_type(type, [&]<Scalar T>(T) {
       const auto most = Real<T>(0.5) / static_cast<Real<T>>(m);
       std::uniform_real_distribution<Real<T>> uniform(-most, most);
       std::mt19937 engine;
@@ -105,7 +106,7 @@ class NearIdentity : NotCopyable {
     });
     const auto rows = static_cast<std::uint32_t>(m), columns = static_cast<std::uint32_t>(n);
     starpu_matrix_data_register(&handle_, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(memory_.data()), rows, rows,
-                                columns, size_of(type));
+                                columns, common::size_of(type));
   }
   ~NearIdentity() { starpu_data_unregister_no_coherency(handle_); }
 
@@ -123,7 +124,7 @@ class OnGpu {
  public:
   OnGpu(tile::Ops<OneGpu>& to, const NearIdentity& matrix, const NearIdentity& square) : tile_(matrix.tile()) {
     const auto M = matrix.tile();
-    memory_ = OneGpu::temporary(M, M.rows, M.columns, size_of(to.type()));
+    memory_ = OneGpu::temporary(M, M.rows, M.columns, common::size_of(to.type()));
     tile_.handle = memory_.handle();
     to.gemm(1, M, square.tile(), 0, tile_);
   }

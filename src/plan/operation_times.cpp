@@ -17,14 +17,14 @@ namespace {
 constexpr Index smallest_timed = 256, largest_timed = 4096;
 
 /// Seconds and flops of each operation on tiles of order n; empty if one failed.
-std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Machine& machine, char type, Index n) {
+std::map<std::string, device::CostCurve::Point> time_operations(const machine::Machine& machine, char type, Index n) {
   OneGpu gpu(machine);
   tile::Ops<OneGpu> to(machine, gpu, type);
   const NearIdentity matrix(type, n, n);
   const OnGpu first(to, matrix, matrix), second(to, matrix, matrix);
   const auto &A = first.tile(), &B = second.tile();
   codelets::InfoValue info;
-  std::map<std::string, detail::CostCurve::Point> times;
+  std::map<std::string, device::CostCurve::Point> times;
   const auto time = [&](const char* operation, int length, auto run) {
     const double seconds = chain(gpu, length, run) / length;
     times[operation] = {gpu.flops(), seconds};
@@ -44,18 +44,18 @@ std::map<std::string, detail::CostCurve::Point> time_operations(const detail::Ma
   time("trsm_steps", several, [&] { to.trsm(Side::Left, Op::NoTrans, divisor, 1, X); });
   for (const char* const steps : {"trmm_steps", "trsm_steps"}) times[steps].amount = static_cast<double>(n);
   if (!gpu.failed()) return times;
-  for (const auto& tile : {A, B, X}) codelets::take_failure(tile.handle);
+  for (const auto& tile : {A, B, X}) common::take_failure(tile.handle);
   return {};
 }
 
 using Accesses = std::vector<tile::Access>;
-using Points = std::map<std::string, std::vector<detail::CostCurve::Point>>;
+using Points = std::map<std::string, std::vector<device::CostCurve::Point>>;
 constexpr auto R = STARPU_R, W = STARPU_W, RW = STARPU_RW;
 
 /// Times operations on panels of some rows and columns.
 class PanelTimer {
  public:
-  PanelTimer(const detail::Machine& machine, char type, Index rows, Index columns, Points& points)
+  PanelTimer(const machine::Machine& machine, char type, Index rows, Index columns, Points& points)
       : gpu_(machine), to_(machine, gpu_, type), type_(type), rows_(rows), columns_(columns), points_(points),
         blocked_(tile::is_blocked(machine, columns)), matrix_(type, rows, columns), square_(type, columns, columns) {}
 
@@ -81,16 +81,16 @@ class PanelTimer {
   /// Tiles that are registered later may have the same handles.
   void forget_failures(const Accesses& accesses) {
     if (!gpu_.failed()) return;
-    for (const auto& access : accesses) codelets::take_failure(access.handle);
+    for (const auto& access : accesses) common::take_failure(access.handle);
   }
   OnGpu panel() { return {to_, matrix_, square_}; }
   Factors factors() {
-    Factors made{panel(), {codelets::PivotTile::elements(columns_), 1, sizeof(int)}, {}};
-    if (blocked_) made.inverses = {codelets::diagonal_block, 2 * columns_, size_of(type_)};
+    Factors made{panel(), {device::PivotTile::elements(columns_), 1, sizeof(int)}, {}};
+    if (blocked_) made.inverses = {device::diagonal_block, 2 * columns_, common::size_of(type_)};
     return made;
   }
-  codelets::Work work(Index multiply_adds) const {
-    return {flops_of_multiply_add(type_) * static_cast<double>(multiply_adds), type_};
+  device::Work work(Index multiply_adds) const {
+    return {common::flops_of_multiply_add(type_) * static_cast<double>(multiply_adds), type_};
   }
 
   void factorization(starpu_codelet& codelet, const Accesses& accesses, const auto& args) {
@@ -127,7 +127,8 @@ class PanelTimer {
 
   void time_qr() {
     const auto first = panel(), second = panel();
-    const sinks::TemporaryTile factors(columns_, 1, size_of(type_)), block(columns_, 2 * columns_, size_of(type_));
+    const sinks::TemporaryTile factors(columns_, 1, common::size_of(type_)),
+        block(columns_, 2 * columns_, common::size_of(type_));
     const codelets::ReflectorArgs of_panel{work(rows_ * columns_ * columns_), 0};
     const codelets::LarfbArgs of_update{work((2 * rows_ + columns_) * columns_ * columns_), 0, Side::Left, true};
     const Accesses factorized{{first.tile().handle, RW}, {factors.handle(), W}, {block.handle(), W}},
@@ -149,19 +150,19 @@ class PanelTimer {
 /// Adds the operations on panels. For a factorization, the name also has the columns of the panel, as in "getrf 256",
 /// and the curve is a function of its rows.
 /// @return  whether all have succeeded
-bool time_panels(const detail::Machine& machine, char type, std::map<std::string, detail::CostCurve>& curves) {
+bool time_panels(const machine::Machine& machine, char type, std::map<std::string, device::CostCurve>& curves) {
   Points points;
   // In order of flops for updates, and of rows for factorizations.
   for (const Index columns : {256, 1024})
     for (const Index rows : {4 * columns, 16 * columns})
       if (!PanelTimer(machine, type, rows, columns, points).time()) return false;
-  for (auto& [operation, of_it] : points) curves[operation] = detail::CostCurve(std::move(of_it));
+  for (auto& [operation, of_it] : points) curves[operation] = device::CostCurve(std::move(of_it));
   return true;
 }
 
-std::map<std::string, detail::CostCurve> curves_of_operations(const detail::Machine& machine, char type) {
+std::map<std::string, device::CostCurve> curves_of_operations(const machine::Machine& machine, char type) {
   constexpr double long_enough = 0.01;  // [s]; the next order may take eight times as long
-  std::map<std::string, std::vector<detail::CostCurve::Point>> points;
+  std::map<std::string, std::vector<device::CostCurve::Point>> points;
   double longest = 0;
   for (Index n = smallest_timed; n <= largest_timed && longest < long_enough; n *= 2) {
     const auto times = time_operations(machine, type, n);
@@ -171,17 +172,17 @@ std::map<std::string, detail::CostCurve> curves_of_operations(const detail::Mach
       longest = std::max(longest, point.seconds);
     }
   }
-  std::map<std::string, detail::CostCurve> curves;
-  for (auto& [operation, of_it] : points) curves[operation] = detail::CostCurve(std::move(of_it));
+  std::map<std::string, device::CostCurve> curves;
+  for (auto& [operation, of_it] : points) curves[operation] = device::CostCurve(std::move(of_it));
   if (!time_panels(machine, type, curves)) return {};
   return curves;
 }
 
-[[maybe_unused]] const bool is_set = (detail::set_operation_timer(plan::time_operations), true);
+[[maybe_unused]] const bool is_set = (machine::set_operation_timer(plan::time_operations), true);
 
 }  // namespace
 
-std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& machine, char type) {
+std::map<std::string, device::CostCurve> time_operations(const machine::Machine& machine, char type) {
   // StarPU would wait forever for memory that a small GPU does not have.
   constexpr double needed = 4.0 * largest_timed * largest_timed * sizeof(std::complex<double>);
   if (machine.gpu_memory > 0 && machine.gpu_memory < needed) return {};

@@ -9,11 +9,11 @@
 
 namespace tessera::plan {
 
-/// Measures how long `detail::timed_operations` take on the first CUDA GPU, as consecutive tasks on square tiles of
+/// Measures how long `machine::timed_operations` take on the first CUDA GPU, as consecutive tasks on square tiles of
 /// several orders.
 /// @param type  s, d, c or z
 /// @return  by operation: seconds of a task, including StarPU's overhead between tasks; empty if a memory limit leaves
 ///          no room for these tiles on the GPU
-std::map<std::string, detail::CostCurve> time_operations(const detail::Machine& machine, char type);
+std::map<std::string, device::CostCurve> time_operations(const machine::Machine& machine, char type);
 
 }  // namespace tessera::plan

@@ -56,7 +56,7 @@ Memory<Call>& memory() {
 /// Rehearses the candidates. Without owners, the policy decides where tasks run, on all GPUs; they are rehearsed as if
 /// GPUs owned tiles, and panels, whose order of copies needs owners, are left out.
 template <typename Call>
-Plan rehearsed(const plan::Machine& model, detail::Machine machine, const Call& call) {
+Plan rehearsed(const plan::Machine& model, machine::Machine machine, const Call& call) {
   const bool owned = machine.has_owners() || machine.gpu_count() == 0;
   if (machine.gpu_count() == 0) machine.placement = Placement::Scheduler;
   else if (!owned) machine.placement = Placement::Owner;
@@ -73,7 +73,7 @@ Plan rehearsed(const plan::Machine& model, detail::Machine machine, const Call& 
 /// The fastest plan of a call according to rehearsals, or the remembered one.
 /// @param describe  (const Plan&): what the call is cut into
 template <typename Call, typename Describe>
-Plan planned(const detail::Machine& machine, const Call& call, Describe describe) {
+Plan planned(const machine::Machine& machine, const Call& call, Describe describe) {
   const auto& model = model_of(machine, call.type);
   const std::pair key{call, Conditions{machine.tile, machine.even_edges, machine.gpus, machine.gpu_memory,
                                        machine.operands, machine.posts_copies, machine.cpu_workers,
@@ -97,9 +97,9 @@ std::string count_of(Index whole, Index part, const std::string& noun = "") {
 
 /// Refuses a requested tile size if the tiles of a product would not fit into the memory of a GPU, where a task would
 /// wait forever. Tiles at the edges of small matrices are smaller. If the library chooses, the tiles fit.
-void require_room_for_product(const detail::Machine& machine, char type, Index m, Index n, Index k) {
+void require_room_for_product(const machine::Machine& machine, char type, Index m, Index n, Index k) {
   const auto extent = [&](Index whole) { return static_cast<double>(std::min(machine.tile, whole)); };
-  require_room(machine, static_cast<double>(size_of(type)) *
+  require_room(machine, static_cast<double>(common::size_of(type)) *
                             (extent(m) * extent(k) + extent(k) * extent(n) + extent(m) * extent(n)));
 }
 
@@ -107,11 +107,13 @@ void require_room_for_product(const detail::Machine& machine, char type, Index m
 /// @param ld    see plans.hpp
 /// @param rows  the fewest of an operand
 bool are_far_apart(char type, Index ld, Index rows) {
-  const auto apart = [&](Index elements) { return static_cast<double>(size_of(type)) * static_cast<double>(elements); };
-  return apart(rows) <= detail::MachineRates::close && apart(ld) > detail::MachineRates::close;
+  const auto apart = [&](Index elements) {
+    return static_cast<double>(common::size_of(type)) * static_cast<double>(elements);
+  };
+  return apart(rows) <= machine::MachineRates::close && apart(ld) > machine::MachineRates::close;
 }
 
-Plan plan_sum(const detail::Machine& machine, Sums call) {
+Plan plan_sum(const machine::Machine& machine, Sums call) {
   for (auto* const extent : {&call.m, &call.n, &call.k}) *extent = std::max<Index>(*extent, 1);
   require_room_for_product(machine, call.type, call.m, call.n, call.k);
   auto plan = planned(machine, call, [&](const Plan& chosen) {
@@ -122,7 +124,7 @@ Plan plan_sum(const detail::Machine& machine, Sums call) {
   return plan;
 }
 
-Plan plan_triangular(const detail::Machine& machine, Triangular call) {
+Plan plan_triangular(const machine::Machine& machine, Triangular call) {
   call.of_triangle = std::max<Index>(call.of_triangle, 1), call.of_columns = std::max<Index>(call.of_columns, 1);
   require_room_for_product(machine, call.type, call.order(), call.columns(), call.order());
   return planned(machine, call, [&](const Plan& plan) {
@@ -135,16 +137,16 @@ Plan plan_triangular(const detail::Machine& machine, Triangular call) {
 }
 
 template <typename Call>
-Plan plan_factorization(const detail::Machine& machine, Call call) {
+Plan plan_factorization(const machine::Machine& machine, Call call) {
   call.m = std::max<Index>(call.m, 1), call.n = std::max<Index>(call.n, 1);
   return planned(machine, call, [&](const Plan& plan) { return count_of(call.order(), plan.tile.n, " panel"); });
 }
 
 /// The same in panels with pivots or reflectors. Beside CUDA GPUs, OpenCL devices take no panels.
 template <typename Call>
-Plan plan_factorization_in_panels(const detail::Machine& machine, const Call& call) {
+Plan plan_factorization_in_panels(const machine::Machine& machine, const Call& call) {
   const auto require_room_for = [&](Index width) {  // one panel updates another
-    require_room(machine, 2 * static_cast<double>(size_of(call.type)) * static_cast<double>(call.m) *
+    require_room(machine, 2 * static_cast<double>(common::size_of(call.type)) * static_cast<double>(call.m) *
                               static_cast<double>(std::min(width, call.n)));
   };
   require_room_for(machine.tile);
@@ -165,24 +167,24 @@ Plan plan_factorization_in_panels(const detail::Machine& machine, const Call& ca
 
 }  // namespace
 
-Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
+Plan plan_product(const machine::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
                   bool reads_result, Index ld) {
   return plan_sum(
       machine, {type, SumOf::Product, m, n, k, op_a, op_b, reads_result, are_far_apart(type, ld, std::min({m, n, k}))});
 }
 
-Plan plan_product(const detail::Machine& machine, char type, TileExtents tile, Index m, Index n, Index k) {
+Plan plan_product(const machine::Machine& machine, char type, TileExtents tile, Index m, Index n, Index k) {
   auto plan = plan_sums(machine, type, tile, tile::divide_up(m, tile.m) * tile::divide_up(n, tile.n), k);
   plan.load_first = Sums{type, SumOf::Product, m, n, k}.loads_first(machine, plan);
   return plan;
 }
 
-Plan plan_triangle(const detail::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n, Index k,
+Plan plan_triangle(const machine::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n, Index k,
                    bool reads_result, Index ld) {
   return plan_sum(machine, {type, what, n, n, k, op_a, op_b, reads_result, are_far_apart(type, ld, std::min(n, k))});
 }
 
-Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index m, Index n, bool reads_result,
+Plan plan_symmetric(const machine::Machine& machine, char type, Side side, Index m, Index n, bool reads_result,
                     Index ld) {
   const bool left = side == Side::Left;
   const auto what = left ? SumOf::SymmetricLeft : SumOf::SymmetricRight;
@@ -190,33 +192,33 @@ Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index 
                             are_far_apart(type, ld, std::min(m, n))});
 }
 
-Plan plan_triangular(const detail::Machine& machine, char type, Side side, Op op, bool inverse, Index m, Index n,
+Plan plan_triangular(const machine::Machine& machine, char type, Side side, Op op, bool inverse, Index m, Index n,
                      Index ld) {
   const bool left = side == Side::Left;
   return plan_triangular(machine, {type, side, inverse, !left || op != Op::NoTrans, false, left ? m : n, left ? n : m,
                                    are_far_apart(type, ld, std::min(m, n))});
 }
 
-Plan plan_solves(const detail::Machine& machine, char type, Side side, Index m, Index n) {
+Plan plan_solves(const machine::Machine& machine, char type, Side side, Index m, Index n) {
   const bool left = side == Side::Left;
   return plan_triangular(machine, {type, side, true, true, true, left ? m : n, left ? n : m});
 }
 
-Plan plan_cholesky(const detail::Machine& machine, char type, Index n, bool alone, Index ld) {
+Plan plan_cholesky(const machine::Machine& machine, char type, Index n, bool alone, Index ld) {
   require_room_for_product(machine, type, n, n, n);
   return plan_factorization(machine, Cholesky{{{type, n, n, are_far_apart(type, ld, n)}, alone}});
 }
 
-Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n, bool alone, Index ld) {
+Plan plan_lu_nopiv(const machine::Machine& machine, char type, Index m, Index n, bool alone, Index ld) {
   require_room_for_product(machine, type, m, n, std::min(m, n));
   return plan_factorization(machine, LuNoPiv{{{type, m, n, are_far_apart(type, ld, m)}, alone}});
 }
 
-Plan plan_getrf(const detail::Machine& machine, char type, Index m, Index n) {
+Plan plan_getrf(const machine::Machine& machine, char type, Index m, Index n) {
   return plan_factorization_in_panels(machine, Lu{{{type, m, n}}});
 }
 
-Plan plan_geqrf(const detail::Machine& machine, char type, Index m, Index n) {
+Plan plan_geqrf(const machine::Machine& machine, char type, Index m, Index n) {
   return plan_factorization_in_panels(machine, Qr{{{type, m, n}}});
 }
 

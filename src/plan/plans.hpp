@@ -21,83 +21,83 @@ enum class SumOf { Product, Triangle, RankK, Rank2k, SymmetricLeft, SymmetricRig
 // whether C is read, because β ≠ 0. `ld`: the largest leading dimension of an operand; 0: those of whole matrices.
 
 /// A plan for a product op(A) (m×k) times op(B) (k×n).
-algorithms::Plan plan_product(const detail::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
+algorithms::Plan plan_product(const machine::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
                               bool reads_result = true, Index ld = 0);
 
 /// A plan for one triangle of an n×n result, with k terms in each product.
 /// @param what  Triangle, RankK or Rank2k
-algorithms::Plan plan_triangle(const detail::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n,
+algorithms::Plan plan_triangle(const machine::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n,
                                Index k, bool reads_result = true, Index ld = 0);
 
 /// A plan for the product of an m×n matrix and a symmetric one on its `side`. Tiles: m×n of C, k×k of the symmetric
 /// matrix.
-algorithms::Plan plan_symmetric(const detail::Machine& machine, char type, Side side, Index m, Index n,
+algorithms::Plan plan_symmetric(const machine::Machine& machine, char type, Side side, Index m, Index n,
                                 bool reads_result = true, Index ld = 0);
 
 /// A plan for an m×n matrix and a triangular matrix on its `side`. Tiles are m×n of the matrix and k×k of the triangle,
 /// or m×k if it is cut into panels.
 /// @param op       applied to the triangular matrix
 /// @param inverse  true: solves with the triangular matrix; false: multiplies by it
-algorithms::Plan plan_triangular(const detail::Machine& machine, char type, Side side, Op op, bool inverse, Index m,
+algorithms::Plan plan_triangular(const machine::Machine& machine, char type, Side side, Op op, bool inverse, Index m,
                                  Index n, Index ld = 0);
 
 /// A plan, in tiles, for solves with several triangular matrices on one `side` of an m×n matrix.
-algorithms::Plan plan_solves(const detail::Machine& machine, char type, Side side, Index m, Index n);
+algorithms::Plan plan_solves(const machine::Machine& machine, char type, Side side, Index m, Index n);
 
 /// A plan for the Cholesky factorization of a matrix of order n, in square tiles.
 /// @param alone  whether cores get no part, because other operations use the same tiles
-algorithms::Plan plan_cholesky(const detail::Machine& machine, char type, Index n, bool alone = false, Index ld = 0);
+algorithms::Plan plan_cholesky(const machine::Machine& machine, char type, Index n, bool alone = false, Index ld = 0);
 
 /// A plan for the LU factorization of an m×n matrix without pivoting, in square tiles.
-algorithms::Plan plan_lu_nopiv(const detail::Machine& machine, char type, Index m, Index n, bool alone = false,
+algorithms::Plan plan_lu_nopiv(const machine::Machine& machine, char type, Index m, Index n, bool alone = false,
                                Index ld = 0);
 
 /// A plan for the LU factorization of an m×n matrix with partial pivoting, in panels, or for operations with its
 /// factors.
-algorithms::Plan plan_getrf(const detail::Machine& machine, char type, Index m, Index n);
+algorithms::Plan plan_getrf(const machine::Machine& machine, char type, Index m, Index n);
 
 /// A plan for the QR factorization of an m×n matrix, in panels of full height, or for operations with its factor.
-algorithms::Plan plan_geqrf(const detail::Machine& machine, char type, Index m, Index n);
+algorithms::Plan plan_geqrf(const machine::Machine& machine, char type, Index m, Index n);
 
 /// How the edges of products are cut. A single GPU computes two tiles of equal height faster than a full tile and a low
 /// one. On several GPUs, even edges would unbalance the grid. Tiles for CPU workers are chosen such that the last one
 /// is hardly smaller.
 /// @param gpus  number of GPUs that take part
-tile::EdgeTiles edges_of_products(const detail::Machine& machine, int gpus);
+tile::EdgeTiles edges_of_products(const machine::Machine& machine, int gpus);
 
 /// Refuses a requested tile size if a task would not fit into the memory of a GPU, where it would wait forever.
 /// @param tiles  bytes of all tiles that a task uses
-void require_room(const detail::Machine& machine, double tiles);
+void require_room(const machine::Machine& machine, double tiles);
 
 // Plans for given tiles.
 
 /// A plan for a product on pointers.
-algorithms::Plan plan_product(const detail::Machine& machine, char type, tile::TileExtents tile, Index m, Index n,
+algorithms::Plan plan_product(const machine::Machine& machine, char type, tile::TileExtents tile, Index m, Index n,
                               Index k);
 
 /// A plan for sums of k terms.
 /// @param tiles  number of tiles of C to compute
 /// @param gpus   number of GPUs that take part; 0: all
-algorithms::Plan plan_sums(const detail::Machine& machine, char type, tile::TileExtents tile, Index tiles, Index k,
+algorithms::Plan plan_sums(const machine::Machine& machine, char type, tile::TileExtents tile, Index tiles, Index k,
                            int gpus = 0);
 
 /// Tiles for a product whose operands and result stay on the GPUs. The tiles of the result also suit the inputs of a
 /// similar product, and there are enough of them that most can be copied to the host during the call.
-tile::TileExtents tiles_to_keep(const detail::Machine& machine, char type, Index m, Index n, Index k);
+tile::TileExtents tiles_to_keep(const machine::Machine& machine, char type, Index m, Index n, Index k);
 
 /// A plan for a triangular matrix with tiles of order `tile.k`.
 /// @param columns  number of tile columns, which are independent of each other
 /// @param gpus     number of GPUs that take part; 0: all
-algorithms::Plan plan_columns(const detail::Machine& machine, tile::TileExtents tile, Index columns, int gpus = 0);
+algorithms::Plan plan_columns(const machine::Machine& machine, tile::TileExtents tile, Index columns, int gpus = 0);
 
 /// A plan for the factorization of a matrix of square tiles.
 /// @param bytes  size of the matrix; 0: its tiles are not loaded at the start
-algorithms::Plan plan_tiles(const detail::Machine& machine, Index tile, int gpus = 0, double bytes = 0);
+algorithms::Plan plan_tiles(const machine::Machine& machine, Index tile, int gpus = 0, double bytes = 0);
 
 /// A plan for the factorization of an m×n matrix in panels.
 /// @param tile  as wide as a panel
 /// @param gpus  number of GPUs that take part; 0: all
-algorithms::Plan plan_panels(const detail::Machine& machine, char type, Index m, Index n, tile::TileExtents tile,
+algorithms::Plan plan_panels(const machine::Machine& machine, char type, Index m, Index n, tile::TileExtents tile,
                              int gpus = 0);
 
 }  // namespace tessera::plan

@@ -34,7 +34,7 @@ void Rehearsal::prepare(int gpus) {
   for (std::size_t t = 0; t < tiles; t++) {
     if (graph.tiles[t].temporary) continue;
     const int home = graph.tiles[t].home;
-    (home == detail::in_host_memory ? host_[t] : at(static_cast<int>(t), home)) = 0;
+    (home == machine::in_host_memory ? host_[t] : at(static_cast<int>(t), home)) = 0;
   }
   requested_.assign(tiles, 0), first_waiter_.assign(tiles, -1);
   shared_out_.assign(machine.shared.size(), 0), shared_both_ = shared_out_;

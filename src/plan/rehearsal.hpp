@@ -100,7 +100,7 @@ class Rehearsal {
   double& at(int tile, int gpu) { return at_[place(tile, gpu)]; }
   bool is_on(int tile, int gpu) const { return at_[place(tile, gpu)] < never; }
   bool will_be_on(int tile, int gpu) const { return (requested_[index(tile)] >> gpu & 1U) != 0; }
-  bool is_staged() const { return graph_.operands == detail::in_pageable_memory; }
+  bool is_staged() const { return graph_.operands == machine::in_pageable_memory; }
   int pieces(int tile) const;
   double fills_buffer(int tile) const;
   double begins_copy(int tile) const;

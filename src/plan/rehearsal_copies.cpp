@@ -19,7 +19,7 @@ double Rehearsal::copy_seconds(int tile, int gpu, bool in, double start) const {
     const auto& staging = machine_.staging;
     const bool delays = !staging.in_pieces && staging.core_rate > 0;
     return at_best + (pieces(tile) - 1) * device.latency +
-           (delays ? std::min<double>(sizes.bytes, detail::staging::buffer_bytes) / staging.core_rate : 0);
+           (delays ? std::min<double>(sizes.bytes, device::staging::buffer_bytes) / staging.core_rate : 0);
   }
   const auto& [idle_curve, computing_curve] = device.column_times(in, sizes.apart);
   const double columns = sizes.bytes / sizes.column;
@@ -44,7 +44,7 @@ double Rehearsal::after(double& clock, double bytes, double rate) const {
 double Rehearsal::through_shared(int from, int to, double end, double bytes) {
   for (std::size_t i = 0; i < machine_.shared.size(); i++) {
     const auto& link = machine_.shared[i];
-    const auto contains = [&link](int gpu) { return gpu != detail::in_host_memory && (link.gpus >> gpu & 1U) != 0; };
+    const auto contains = [&link](int gpu) { return gpu != machine::in_host_memory && (link.gpus >> gpu & 1U) != 0; };
     const bool enters = contains(to);
     if (enters == contains(from)) continue;
     if (!enters) {
@@ -86,8 +86,8 @@ int Rehearsal::pieces(int tile) const {
   const double bytes = graph_.tiles[index(tile)].bytes;
   if (!is_staged() || !machine_.staging.in_pieces) return 1;
   const auto whole = static_cast<std::size_t>(bytes),
-             piece = machine_.staging.blocks ? detail::staging::piece_bytes(whole, machine_.staging.threads + 1)
-                                             : detail::staging::posted_piece_bytes(whole);
+             piece = machine_.staging.blocks ? device::staging::piece_bytes(whole, machine_.staging.threads + 1)
+                                             : device::staging::posted_piece_bytes(whole);
   return static_cast<int>(std::ceil(bytes / static_cast<double>(piece)));
 }
 
@@ -97,7 +97,7 @@ double Rehearsal::fills_buffer(int tile) const {
   const auto& staging = machine_.staging;
   if (!is_staged() || !staging.in_pieces || staging.rate <= 0) return 0;
   const double piece = graph_.tiles[index(tile)].bytes / pieces(tile),
-               part = staging.blocks ? piece : std::min(piece, static_cast<double>(detail::staging::part_bytes));
+               part = staging.blocks ? piece : std::min(piece, static_cast<double>(device::staging::part_bytes));
   return std::max(piece / staging.rate, part / staging.core_rate);
 }
 
@@ -114,7 +114,7 @@ void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   state.thread_until = std::max(state.thread_until, from) + begins_copy(tile);
   const double alone = start + device.latency + copy_seconds(tile, gpu, false, start);
   const double bytes = graph_.tiles[index(tile)].bytes;
-  state.out = through_staging(through_shared(gpu, detail::in_host_memory, alone, bytes), bytes);
+  state.out = through_staging(through_shared(gpu, machine::in_host_memory, alone, bytes), bytes);
   state.copies_out += state.out - start;
   if (device.half_duplex) state.in = state.out;
   host_[index(tile)] = state.out + fills_buffer(tile);
@@ -125,7 +125,7 @@ void Rehearsal::copy_to_host(int tile, int gpu, double from) {
 void Rehearsal::bring_home(int tile, int gpu) {
   const auto& sizes = graph_.tiles[index(tile)];
   if (sizes.temporary || !sizes.returns) return;
-  if (sizes.home == detail::in_host_memory) copy_to_host(tile, gpu, now_);
+  if (sizes.home == machine::in_host_memory) copy_to_host(tile, gpu, now_);
   else request(tile, sizes.home, static_cast<int>(graph_.operations.size()));
 }
 
@@ -215,7 +215,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
   state.in_since = now_, state.in_bytes = bytes;
-  state.in = through_staging(through_shared(detail::in_host_memory, gpu, alone, bytes), bytes);
+  state.in = through_staging(through_shared(machine::in_host_memory, gpu, alone, bytes), bytes);
   state.copies_in += state.in - start;
   if (device.half_duplex) state.out = state.in;
   if (is_staged() && machine_.staging.in_pieces)

@@ -25,7 +25,7 @@ class Rehearse {
               starpu_data_handle_t wanted_next = nullptr) {
     if constexpr (requires { args.spreads; })
       if (args.blocked && !args.spreads)
-        inspect(accesses[1].handle, owner, static_cast<double>(size_of(args.work.type)), is_panel<Args>);
+        inspect(accesses[1].handle, owner, static_cast<double>(common::size_of(args.work.type)), is_panel<Args>);
     Operation operation{kind_of(name_of<Args>(codelet)), args.work.flops, owner, -1, false};
     if (wanted_next != nullptr) operation.wanted_next = as_tile(wanted_next);
     operation.products = args.work.beside;

@@ -39,20 +39,20 @@ struct Sums {
   double beta() const { return reads_result ? 0.5 : 0; }  ///< any number stands for all but 0
   double flops() const {
     const double parts = what == SumOf::Rank2k || !is_triangle() ? 1 : 0.5;
-    return parts * flops_of_multiply_add(type) * static_cast<double>(m) * static_cast<double>(n) *
+    return parts * common::flops_of_multiply_add(type) * static_cast<double>(m) * static_cast<double>(n) *
            static_cast<double>(k);
   }
   /// Bytes of all operands.
   double bytes() const {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(k);
-    return static_cast<double>(size_of(type)) * (rows * columns + (rows + columns) * terms);
+    return static_cast<double>(common::size_of(type)) * (rows * columns + (rows + columns) * terms);
   }
   /// Whether a call on pointers requests all its tiles at the start. Without panels, only small operands in pinned
   /// memory benefit, and all in pageable memory, from where a tile takes longer to arrive than the policy requests it
   /// in advance. Tiles whose copies are not posted cannot be requested; see `sinks::LoadOn`.
-  bool loads_first(const detail::Machine& machine, const Plan& plan) const {
+  bool loads_first(const machine::Machine& machine, const Plan& plan) const {
     constexpr double most_pinned = 1 << 26;
-    const bool pageable = machine.operands == detail::in_pageable_memory,
+    const bool pageable = machine.operands == machine::in_pageable_memory,
                fit = machine.gpu_memory <= 0 || bytes() <= machine.gpu_memory / 2,
                loads = pageable ? machine.posts_copies && machine.gpu_memory > 0 && fit : bytes() <= most_pinned && fit;
     return machine.has_owners() && ((plan.sums == 1 && loads) || plan.panels.exist());
@@ -61,7 +61,7 @@ struct Sums {
     return {std::min(plan.tile.m, m), std::min(plan.tile.n, n), std::min(plan.tile.k, k)};
   }
 
-  void write(const detail::Machine& machine, const Plan& plan, Graph& graph) const {
+  void write(const machine::Machine& machine, const Plan& plan, Graph& graph) const {
     if (is_symmetric() && plan.panels.exist()) return write_panels(machine, plan, graph);
     const auto& tile = plan.tile;
     const auto rows = plan.rows(m), columns = plan.columns(n);
@@ -169,7 +169,7 @@ struct Sums {
     return {across, down, down * across};
   }
 
-  void write_panels(const detail::Machine& machine, const algorithms::Plan& plan, Graph& graph) const {
+  void write_panels(const machine::Machine& machine, const algorithms::Plan& plan, Graph& graph) const {
     const Outline A(graph, k, k, k, plan.tile.k, type, true), B(graph, m, n, m, plan.tile.n, type),
         C(graph, m, n, m, plan.tile.n, type);
     const Index gpus = plan.grid.size(), owners = machine.has_owners() ? gpus : 0;

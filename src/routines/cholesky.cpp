@@ -18,20 +18,20 @@
 
 namespace tessera {
 
-namespace detail {
+namespace routines {
 
 namespace {
 
 /// Submits the factorization of a stored matrix.
 template <Scalar T>
 Info factorize(const algorithms::Plan& plan, Uplo uplo, const Matrix<T>& A) {
-  auto& grid = MatrixAccess::grid(A);
-  auto outcome = std::make_shared<Outcome>(grid.shared_session(), grid.share().processes);
+  auto& grid = detail::MatrixAccess::grid(A);
+  auto outcome = std::make_shared<detail::Outcome>(grid.shared_session(), grid.share().processes);
   if (A.mt() == 0) {
     outcome->succeed();
   } else {
     name_operand(A, 'A');
-    const auto& session = MatrixAccess::session(A);
+    const auto& session = detail::MatrixAccess::session(A);
     const tile::LowerView lower(A, uplo, plan.grid, plan.rows_for_cores.count);
     sinks::Submitter submitter(session, A, plan.gpus);
     auto* const value = owned_by_tasks<codelets::InfoValue>();
@@ -41,7 +41,7 @@ Info factorize(const algorithms::Plan& plan, Uplo uplo, const Matrix<T>& A) {
     if (!algorithms::submit_outcome(submitter, lower, lower.nt(), outcome->handle(), value))
       outcome->succeed_without(value);
   }
-  return InfoAccess::info(std::move(outcome));
+  return detail::InfoAccess::info(std::move(outcome));
 }
 
 // --- on matrices -----------------------------------------------------------------------------------------------------
@@ -49,22 +49,22 @@ Info factorize(const algorithms::Plan& plan, Uplo uplo, const Matrix<T>& A) {
 /// @throws ArgumentError, ShapeError if A cannot be factorized, or cannot be a factor
 template <Scalar T>
 void require_factor(const char* routine, Uplo uplo, const Matrix<T>& A) {
-  arguments::require_legal(routine, arguments::illegal_uplo(1, uplo));
-  const arguments::MatrixArgument at_a{routine, 2, "A"};
-  arguments::require_square(at_a, A);
-  arguments::require_same_tiles(at_a, "rows", arguments::row_cut(A), "its columns", arguments::column_cut(A));
+  blas::arguments::require_legal(routine, blas::arguments::illegal_uplo(1, uplo));
+  const MatrixArgument at_a{routine, 2, "A"};
+  require_square(at_a, A);
+  require_same_tiles(at_a, "rows", row_cut(A), "its columns", column_cut(A));
 }
 
 template <Scalar T>
 void require_right_sides(const char* routine, Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
-  const arguments::MatrixArgument at_a{routine, 2, "A"}, at_b{routine, 3, "B"};
-  arguments::require_equal(at_b, "rows", B.m(), "A", A.m());
-  arguments::require_writable(at_b, B);
+  const MatrixArgument at_a{routine, 2, "A"}, at_b{routine, 3, "B"};
+  require_equal(at_b, "rows", B.m(), "A", A.m());
+  require_writable(at_b, B);
   if (B.m() == 0 || B.n() == 0) return;
-  arguments::require_values(at_a, A, uplo);
-  arguments::require_values(at_b, B);
-  arguments::require_same_tiles(at_b, "rows", arguments::row_cut(B), "A", arguments::row_cut(A));
-  arguments::require_disjoint(at_b, B, "A", A);
+  require_values(at_a, A, uplo);
+  require_values(at_b, B);
+  require_same_tiles(at_b, "rows", row_cut(B), "A", row_cut(A));
+  require_disjoint(at_b, B, "A", A);
   // One of the two solves uses Aᴴ.
   if (is_complex<T> && A.op() == Op::Trans) refuse_conjugate(at_a);
   if (is_complex<T> && B.op() == Op::Trans) refuse_conjugate(at_b);
@@ -73,7 +73,7 @@ void require_right_sides(const char* routine, Uplo uplo, const Matrix<T>& A, con
 template <Scalar T>
 Info submit_potrf(Uplo uplo, const Matrix<T>& A) {
   const auto stored = A.stored();  // factor of Aᵀ or Aᴴ: the transposed factor, in the other triangle
-  return factorize(plan::plan_tiles(MatrixAccess::session(A).machine(), stored.nb()),
+  return factorize(plan::plan_tiles(detail::MatrixAccess::session(A).machine(), stored.nb()),
                    opposite_if(is_transposed(A), uplo), stored);
 }
 
@@ -88,7 +88,7 @@ Uplo stored_uplo(const FactoredProblem<T>& p, Uplo uplo) {
 template <Scalar T>
 Index compute_cholesky(const char* routine, Uplo uplo, const FactoredProblem<T>& p) {
   if (p.n == 0) return 0;
-  const auto session = session_to_wait(routine);
+  const auto session = runtime::session_to_wait(routine);
   const bool solves = p.nrhs > 0;
   const auto plan =
       plan::plan_cholesky(machine_for(*session, {p.A, solves ? p.B : nullptr}), type_letter<T>, p.n, solves, p.lda);
@@ -124,7 +124,7 @@ void potrs_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, cons
   const FactoredProblem<T> p{layout_of(given), n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
   require_legal("potrs", LAPACK_CALL(potrs, definite_system), given);
   if (n > 0 && nrhs > 0)
-    solve_with_factors(session_to_wait("potrs"), p, solves_with_cholesky(uplo), stored_uplo(p, uplo));
+    solve_with_factors(runtime::session_to_wait("potrs"), p, solves_with_cholesky(uplo), stored_uplo(p, uplo));
 }
 
 template <Scalar T>
@@ -136,27 +136,27 @@ Index posv_on_pointers(const Layout* given, Uplo uplo, Index n, Index nrhs, T* A
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace routines
 
 template <Scalar T>
 Info potrf(Uplo uplo, const Matrix<T>& A) {
-  detail::require_factor("potrf", uplo, A);
-  arguments::require_in_place({"potrf", 2, "A"}, A, uplo);
-  return detail::submit_potrf(uplo, A);
+  routines::require_factor("potrf", uplo, A);
+  routines::require_in_place({"potrf", 2, "A"}, A, uplo);
+  return routines::submit_potrf(uplo, A);
 }
 template <Scalar T>
 void potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
-  detail::require_factor("potrs", uplo, A);
-  detail::require_right_sides("potrs", uplo, A, B);
-  detail::submit_solves(detail::solves_with_cholesky(uplo), A, B);
+  routines::require_factor("potrs", uplo, A);
+  routines::require_right_sides("potrs", uplo, A, B);
+  routines::submit_solves(routines::solves_with_cholesky(uplo), A, B);
 }
 template <Scalar T>
 Info posv(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
-  detail::require_factor("posv", uplo, A);
-  arguments::require_in_place({"posv", 2, "A"}, A, uplo);
-  detail::require_right_sides("posv", uplo, A, B);
-  auto info = detail::submit_potrf(uplo, A);
-  detail::submit_solves(detail::solves_with_cholesky(uplo), A, B);
+  routines::require_factor("posv", uplo, A);
+  routines::require_in_place({"posv", 2, "A"}, A, uplo);
+  routines::require_right_sides("posv", uplo, A, B);
+  auto info = routines::submit_potrf(uplo, A);
+  routines::submit_solves(routines::solves_with_cholesky(uplo), A, B);
   return info;
 }
 

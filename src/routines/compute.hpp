@@ -8,11 +8,12 @@
 #include "algorithms/plan.hpp"
 #include "blas/call.hpp"
 
-/// The functions that overloads.cpp calls. Each family of routines implements them in its own file.
-namespace tessera::detail {
-
-class Session;
+namespace tessera::machine {
 struct Machine;
+}
+
+/// The functions that overloads.cpp calls. Each family of routines implements them in its own file.
+namespace tessera::routines {
 
 /// A call on tiled matrices. Members that the routine does not have keep their defaults.
 template <Scalar T>
@@ -33,11 +34,12 @@ struct TileCall {
 // - submit_product checks a call on matrices, except its options, and submits its tasks.
 // - compute_product computes a legal call on column-major matrices with a given plan. It returns when the result is in
 //   the caller's memory.
-#define FAMILY(name)                           \
-  template <Scalar T>                          \
-  void submit_##name(const TileCall<T>& call); \
-  template <Scalar T>                          \
-  void compute_##name(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call);
+#define FAMILY(name)                                                                                 \
+  template <Scalar T>                                                                                \
+  void submit_##name(const TileCall<T>& call);                                                       \
+  template <Scalar T>                                                                                \
+  void compute_##name(const std::shared_ptr<detail::Session>& session, const algorithms::Plan& plan, \
+                      const blas::Call& call);
 FAMILY(product)     // gemm and gemmt; gemmt has no plans with panels
 FAMILY(symmetric)   // symm and hemm; with panels, A is on the left
 FAMILY(update)      // syrk, herk, syr2k and her2k; with panels, their factors are not transposed
@@ -48,10 +50,10 @@ FAMILY(triangular)  // trmm and trsm; with panels, A is on the left and not tran
 #define INSTANTIATE_FAMILY(name) FOR_SDCZ(INSTANTIATE_FAMILY_TYPE, name)
 #define INSTANTIATE_FAMILY_TYPE(letter, T, name)      \
   template void submit_##name<T>(const TileCall<T>&); \
-  template void compute_##name<T>(const std::shared_ptr<Session>&, const algorithms::Plan&, const blas::Call&);
+  template void compute_##name<T>(const std::shared_ptr<detail::Session>&, const algorithms::Plan&, const blas::Call&);
 
 /// The plan of a column-major call whose operands the program does not keep.
-algorithms::Plan plan_call(const Machine& machine, const blas::Call& call);
+algorithms::Plan plan_call(const machine::Machine& machine, const blas::Call& call);
 
 /// Whether a routine is Hermitian instead of symmetric. False for real matrices.
 template <Scalar T>
@@ -78,4 +80,4 @@ struct Factors {
   }
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

@@ -13,7 +13,7 @@
 #include "tile/unwritten.hpp"
 
 /// Checks that the matrices of a call are conformable. Every check throws before anything is submitted.
-namespace tessera::arguments {
+namespace tessera::routines {
 
 /// A matrix in the argument list of a routine on matrices, for error messages.
 struct MatrixArgument {
@@ -90,7 +90,7 @@ void require_values(const MatrixArgument& which, const Matrix<T>& A, std::option
       const Index row = i * A.mb(), column = j * A.nb();
       if (triangle == Uplo::Lower && row + A.tile_m(i) <= column) continue;
       if (triangle == Uplo::Upper && column + A.tile_n(j) <= row) continue;
-      if (detail::unwritten::contain(detail::MatrixAccess::handle(A, i, j)))
+      if (tile::unwritten::contain(detail::MatrixAccess::handle(A, i, j)))
         throw ArgumentError(which.routine, which.position, which.name,
                             "is a matrix without memory, and its tile (" + std::to_string(i) + ", " +
                                 std::to_string(j) + ") is read before anything has written it");
@@ -110,4 +110,4 @@ void require_disjoint(const MatrixArgument& which, const Matrix<T>& C, const cha
     throw ShapeError(which.routine, which.position, which.name, std::string("shares memory with the input ") + input);
 }
 
-}  // namespace tessera::arguments
+}  // namespace tessera::routines

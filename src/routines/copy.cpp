@@ -14,7 +14,7 @@ namespace tessera {
 
 template <Scalar T>
 void copy(const Matrix<T>& A, const Matrix<T>& B) {
-  using namespace arguments;
+  using namespace routines;
   const MatrixArgument at_a{"copy", 1, "A"}, at_b{"copy", 2, "B"};
   require_equal(at_b, "rows", B.m(), "A", A.m());
   require_equal(at_b, "columns", B.n(), "A", A.n());
@@ -26,7 +26,7 @@ void copy(const Matrix<T>& A, const Matrix<T>& B) {
   require_same_tiles(at_b, "columns", column_cut(B), "A", column_cut(A));
   require_disjoint(at_b, B, "A", A);
   require_values(at_a, A);
-  detail::name_operand(A, 'A'), detail::name_operand(B, 'B');
+  routines::name_operand(A, 'A'), routines::name_operand(B, 'B');
   const auto& session = detail::MatrixAccess::session(B);
   const auto from = A.stored(), to = B.stored();
   const tile::FactorView of_a(from, Op::NoTrans);

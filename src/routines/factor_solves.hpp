@@ -16,7 +16,7 @@
 #include "runtime/session.hpp"
 
 /// Solves with the two factors of a square matrix, as two sweeps over square tiles, or over panels.
-namespace tessera::detail {
+namespace tessera::routines {
 
 /// A solve with one of the factors, which is a triangle of the factored matrix.
 struct FactorSolve {
@@ -66,7 +66,7 @@ struct FactoredProblem {
 };
 
 template <Scalar T>
-void submit_solves(const Session& session, const algorithms::Plan& plan, const FactoredProblem<T>& p,
+void submit_solves(const detail::Session& session, const algorithms::Plan& plan, const FactoredProblem<T>& p,
                    const FactorSolves& solves, const Matrix<T>& A, const Matrix<T>& B) {
   for (const auto& [factor, op, diag] : solves) {
     const algorithms::Sweep sweep(session, plan, p.side(), opposite_if(p.by_rows(), factor), op, diag, A, B);
@@ -77,7 +77,7 @@ void submit_solves(const Session& session, const algorithms::Plan& plan, const F
 
 /// The same in panels. Each panel of A is loaded once, for both solves.
 template <Scalar T>
-void submit_solves_in_panels(const Session& session, const algorithms::Plan& plan, const FactoredProblem<T>& p,
+void submit_solves_in_panels(const detail::Session& session, const algorithms::Plan& plan, const FactoredProblem<T>& p,
                              const FactorSolves& solves, std::optional<Uplo> uplo, const Matrix<T>& A,
                              const Matrix<T>& B) {
   const Index gpus = plan.grid.size(), owners = session.machine().has_owners() ? gpus : 0;
@@ -94,24 +94,24 @@ void submit_solves_in_panels(const Session& session, const algorithms::Plan& pla
 /// Applies both solves to B, and waits. A holds the factors and is only read.
 /// @param uplo  the triangle of A, as stored, that holds the factors; if empty, both triangles do
 template <Scalar T>
-void solve_with_factors(const std::shared_ptr<Session>& session, const algorithms::Plan& plan,
+void solve_with_factors(const std::shared_ptr<detail::Session>& session, const algorithms::Plan& plan,
                         const FactoredProblem<T>& p, const FactorSolves& solves, std::optional<Uplo> uplo) {
   const auto x = private_output(session, plan, p.B, p.rows_of_b(), p.columns_of_b(), p.ldb);
   const bool panels = plan.panels.exist();
-  const auto factors = MatrixAccess::matrix(session, static_cast<const T*>(p.A), p.n, p.n, p.lda,
-                                            {panels ? p.n : plan.tile.k, plan.tile.k});
-  if (uplo) MatrixAccess::grid(factors).use_only(*uplo);
+  const auto factors = detail::MatrixAccess::matrix(session, static_cast<const T*>(p.A), p.n, p.n, p.lda,
+                                                    {panels ? p.n : plan.tile.k, plan.tile.k});
+  if (uplo) detail::MatrixAccess::grid(factors).use_only(*uplo);
   name_operand(factors, 'A'), name_operand(x, 'B');
   if (panels) submit_solves_in_panels(*session, plan, p, solves, uplo, factors, x);
   else submit_solves(*session, plan, p, solves, factors, x);
   x.wait();
 }
 template <Scalar T>
-void solve_with_factors(const std::shared_ptr<Session>& session, const FactoredProblem<T>& p,
+void solve_with_factors(const std::shared_ptr<detail::Session>& session, const FactoredProblem<T>& p,
                         const FactorSolves& solves, std::optional<Uplo> uplo = {}) {
   const auto plan =
       plan::plan_solves(machine_for(*session, {p.A, p.B}), type_letter<T>, p.side(), p.rows_of_b(), p.columns_of_b());
   solve_with_factors(session, plan, p, solves, uplo);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

@@ -27,14 +27,14 @@
 
 namespace tessera {
 
-namespace detail {
+namespace routines {
 
 namespace {
 
 /// Calls visit(column) for all columns of A, on several threads if it is large.
 template <Scalar T>
 void for_columns_of(Index m, Index n, T* A, Index lda, auto visit) {
-  for_columns(n, static_cast<double>(m) * static_cast<double>(n) * sizeof(T), [&](Index first, Index last) {
+  common::for_columns(n, static_cast<double>(m) * static_cast<double>(n) * sizeof(T), [&](Index first, Index last) {
     for (Index j = first; j < last; j++) visit(std::span(A + j * lda, static_cast<std::size_t>(m)));
   });
 }
@@ -112,10 +112,10 @@ class LeastSquares {
     reflect();
   }
   /// Sets the solution to zero if the matrix is zero.
-  void clear_if_zero(const Outcome& outcome, const codelets::RankValue& value) {
+  void clear_if_zero(const detail::Outcome& outcome, const codelets::RankValue& value) {
     submit(B_, [&](auto& to) { algorithms::clear_rows(to, B_, 0, &value.size, outcome.handle()); });
   }
-  void end_with(const Outcome& outcome, codelets::OutcomeValue* value) {
+  void end_with(const detail::Outcome& outcome, codelets::OutcomeValue* value) {
     submit(A_, [&](auto& to) { to.outcome(outcome.handle(), value); });
   }
 
@@ -128,7 +128,7 @@ class LeastSquares {
   const algorithms::Plan& plan_;
   Op op_;
   const Matrix<T>&A_, &B_;
-  std::shared_ptr<ReflectorTiles> reflectors_;
+  std::shared_ptr<detail::ReflectorTiles> reflectors_;
 };
 
 template <Scalar T>
@@ -141,11 +141,11 @@ void clear([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] 
 /// @pre  m ≥ n
 template <Scalar T>
 Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  const auto session = session_to_wait("gels");
+  const auto session = runtime::session_to_wait("gels");
   const auto plan = plan::plan_geqrf(session->machine(), type_letter<T>, m, n);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto b = reflected_panels(session, plan, Side::Left, B, m, nrhs, ldb);
-  const Outcome outcome(session);
+  const detail::Outcome outcome(session);
   LeastSquares<T> problem(plan, op, a, b);
   auto* const zeros = owned_by_tasks<codelets::InfoValue>();
   problem.factorize([&](auto& to) { to.report_zeros_to(zeros); });
@@ -168,9 +168,9 @@ Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, [[maybe_unused
 #else
   const auto adjoint = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(m * n));
   const auto for_each = [&](auto visit) {
-    for_columns(n, static_cast<double>(m) * static_cast<double>(n) * sizeof(T), [&](Index first, Index last) {
-      for_each_in_blocks(m, last - first,
-                         [&](Index i, Index j) { visit(A[i + (first + j) * lda], adjoint[first + j + i * n]); });
+    common::for_columns(n, static_cast<double>(m) * static_cast<double>(n) * sizeof(T), [&](Index first, Index last) {
+      common::for_each_in_blocks(
+          m, last - first, [&](Index i, Index j) { visit(A[i + (first + j) * lda], adjoint[first + j + i * n]); });
     });
   };
   for_each([](const T& a, T& x) { x = conjugated_if(true, a); });
@@ -220,25 +220,25 @@ Index gels_on_pointers(const Layout* given, Op op, Index m, Index n, Index nrhs,
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace routines
 
 template <Scalar T>
 Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B) {
-  detail::require_legal_options({.routine = blas::LapackRoutine::gels, .type = type_letter<T>, .op = op});
-  const arguments::MatrixArgument at_a{"gels", 2, "A"}, at_b{"gels", 3, "B"};
-  detail::require_tall_panels(at_a, A);
-  arguments::require_in_place(at_a, A);
-  detail::require_stored(at_b, B);
-  arguments::require_equal(at_b, "rows", B.m(), "A", A.m());
-  arguments::require_equal(at_b, "rows of tiles", B.mt(), "A", A.mt());
-  arguments::require_in_place(at_b, B);
-  arguments::require_disjoint(at_b, B, "A", A);
+  routines::require_legal_options({.routine = blas::LapackRoutine::gels, .type = type_letter<T>, .op = op});
+  const routines::MatrixArgument at_a{"gels", 2, "A"}, at_b{"gels", 3, "B"};
+  routines::require_tall_panels(at_a, A);
+  routines::require_in_place(at_a, A);
+  routines::require_stored(at_b, B);
+  routines::require_equal(at_b, "rows", B.m(), "A", A.m());
+  routines::require_equal(at_b, "rows of tiles", B.mt(), "A", A.mt());
+  routines::require_in_place(at_b, B);
+  routines::require_disjoint(at_b, B, "A", A);
   auto outcome = std::make_shared<detail::Outcome>(detail::MatrixAccess::grid(A).shared_session());
   outcome->succeed();  // so that it has a value: tasks that measure read it
   if (A.n() > 0) {
-    const auto plan = detail::panels_of(A);
-    detail::LeastSquares<T> problem(plan, op, A, B);
-    auto* const rank = detail::owned_by_tasks<codelets::RankValue>();
+    const auto plan = routines::panels_of(A);
+    routines::LeastSquares<T> problem(plan, op, A, B);
+    auto* const rank = routines::owned_by_tasks<codelets::RankValue>();
     problem.factorize([&](auto& to) {
       to.report_zeros_to(&rank->zeros);
       to.report_size_to(&rank->size, outcome->handle());

@@ -15,7 +15,7 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 
-namespace tessera::detail {
+namespace tessera::routines {
 
 namespace {
 
@@ -24,7 +24,7 @@ using blas::Member;
 /// How a product over many processes is cut, given their resources and the options of the program.
 template <Scalar T>
 tile::ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const Matrix<T>& result) {
-  const auto& share = MatrixAccess::grid(result).share();
+  const auto& share = detail::MatrixAccess::grid(result).share();
   auto model = share.processes->model();
   model.p = share.p, model.q = share.q;
   const auto bytes = [](Index m, Index n) { return sizeof(T) * static_cast<double>(m) * static_cast<double>(n); };
@@ -37,16 +37,16 @@ tile::ProcessBlocks process_blocks(const Matrix<T>& P, const Matrix<T>& Q, const
 /// @param plan  plan for the tiles of C
 /// @param uplo  the triangle of C to compute, in the tiles of `region`; if empty, all of C
 template <Scalar T>
-void unroll_product(const Session& session, const algorithms::Plan& plan, std::optional<Uplo> uplo, T alpha,
+void unroll_product(const detail::Session& session, const algorithms::Plan& plan, std::optional<Uplo> uplo, T alpha,
                     const Factor<T>& first, const Factor<T>& second, T beta, const Matrix<T>& result,
                     tile::Region region) {
   const algorithms::Product add{alpha, {first.tiles, first.op()}, {second.tiles, second.op()}, plan.panels, plan.tile};
-  const auto& share = MatrixAccess::grid(result).share();
+  const auto& share = detail::MatrixAccess::grid(result).share();
   if (!share.is_distributed() || uplo) return algorithms::submit_sum(session, plan, result, region, beta, false, add);
   const auto P = first.view(), Q = second.view();
   auto blocks = process_blocks(P, Q, result);
   // A tile that serves both as a tile of A and as a tile of B cannot be released chunk by chunk.
-  blocks.holds_back = blocks.holds_back && &MatrixAccess::grid(P) != &MatrixAccess::grid(Q);
+  blocks.holds_back = blocks.holds_back && &detail::MatrixAccess::grid(P) != &detail::MatrixAccess::grid(Q);
   const int gpus = session.machine().gpu_count();
   algorithms::accumulate_in_chunks(
       session, blocks,
@@ -63,7 +63,6 @@ std::optional<Uplo> computed_triangle(blas::Routine routine, Uplo uplo) {
 
 template <Scalar T>
 void submit_product(const TileCall<T>& call) {
-  using namespace arguments;
   auto uplo = computed_triangle(call.routine, call.uplo);
   const auto at_a = matrix_argument(call.routine, Member::A), at_b = matrix_argument(call.routine, Member::B),
              at_c = matrix_argument(call.routine, Member::C);
@@ -76,7 +75,7 @@ void submit_product(const TileCall<T>& call) {
   require_equal(at_c, "columns", C.n(), "the columns of op(B)", b.n());
   require_writable(at_c, C);
   if (C.m() == 0 || C.n() == 0) return;
-  const auto& session = MatrixAccess::session(C);
+  const auto& session = detail::MatrixAccess::session(C);
   name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
   // Cᵀ ← α A B + β Cᵀ is C ← α Bᵀ Aᵀ + β C. For the conjugate transpose, the scalars are conjugated, too. A triangle of
   // Cᵀ is the opposite triangle of C.
@@ -105,12 +104,13 @@ void submit_product(const TileCall<T>& call) {
 }
 
 template <Scalar T>
-void compute_product(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
+void compute_product(const std::shared_ptr<detail::Session>& session, const algorithms::Plan& plan,
+                     const blas::Call& call) {
   const auto uplo = computed_triangle(call.routine, call.uplo);
   const auto [op_a, op_b, m, n, k] = std::tuple(call.op_a, call.op_b, call.rows(), call.n, call.k);
   const auto [alpha, beta] = Factors<T>(call);
   const auto c = private_output(session, plan, static_cast<T*>(call.C), m, n, call.ldc, uplo);
-  const auto region = computed_tiles(arguments::matrix_argument(call.routine, Member::C), uplo, c);
+  const auto region = computed_tiles(matrix_argument(call.routine, Member::C), uplo, c);
   name_operand(c, 'C');
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     algorithms::submit_scale(*session, beta, c, region);
@@ -130,4 +130,4 @@ void compute_product(const std::shared_ptr<Session>& session, const algorithms::
 
 INSTANTIATE_FAMILY(product)
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

@@ -9,18 +9,18 @@
 #include "tile/processes.hpp"
 #include "tile/tile_grid.hpp"
 
-namespace tessera::detail {
+namespace tessera::routines {
 
 /// The bytes of a process's parts of A and B.
 template <Scalar T>
-double own_bytes(const Share& share, const Matrix<T>& A, const Matrix<T>& B) {
+double own_bytes(const tile::Share& share, const Matrix<T>& A, const Matrix<T>& B) {
   const auto elements = [](const Matrix<T>& X) { return static_cast<double>(X.m()) * static_cast<double>(X.n()); };
   return sizeof(T) * (elements(A) + elements(B)) / (share.p * share.q);
 }
 
 /// For how much of the copies that a process receives in a solve it has memory; 1: for all of them.
 template <Scalar T>
-double share_that_fits(const Share& share, double copies, const Matrix<T>& A, const Matrix<T>& B) {
+double share_that_fits(const tile::Share& share, double copies, const Matrix<T>& A, const Matrix<T>& B) {
   const double room = tile::memory_for_copies(share.processes->model(), own_bytes(share, A, B));
   return copies > 0 ? room / copies : std::numeric_limits<double>::infinity();
 }
@@ -30,10 +30,10 @@ double share_that_fits(const Share& share, double copies, const Matrix<T>& A, co
 /// @param copies  the most bytes that a process receives
 /// @param most    the most bytes that copies may take
 template <Scalar T>
-bool holds_back(const Share& share, double copies, const Matrix<T>& A, const Matrix<T>& B,
+bool holds_back(const tile::Share& share, double copies, const Matrix<T>& A, const Matrix<T>& B,
                 double most = std::numeric_limits<double>::infinity()) {
   const bool lacks_room = share_that_fits(share, copies, A, B) < 1;
   return share.processes->control().blocks.holds_back.value_or(lacks_room || copies > most);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

@@ -26,17 +26,17 @@ std::int64_t& value_of(starpu_data_handle_t handle) {
 
 }  // namespace
 
-Outcome::Outcome(std::shared_ptr<Session> session, std::shared_ptr<Processes> processes)
+Outcome::Outcome(std::shared_ptr<Session> session, std::shared_ptr<tile::Processes> processes)
     : session_(std::move(session)), processes_(std::move(processes)) {
   starpu_variable_data_register(&handle_, -1, 0, sizeof(std::int64_t));
   starpu_data_set_sequential_consistency_flag(handle_, 1);  // the program may have changed the default
   starpu_data_set_name(handle_, "info");
-  codelets::take_failure(handle_);
+  common::take_failure(handle_);
   if (processes_) processes_->keep(handle_);
 }
 
 Outcome::~Outcome() {
-  if (!in_forked_child()) starpu_data_unregister_submit(handle_);
+  if (!runtime::in_forked_child()) starpu_data_unregister_submit(handle_);
 }
 
 void Outcome::succeed() {
@@ -53,7 +53,7 @@ void Outcome::succeed_without(const codelets::OutcomeValue* value) {
 }
 
 Index Outcome::wait(const char* caller) const {
-  require_can_wait(caller);
+  runtime::require_can_wait(caller);
   starpu_data_acquire_on_node(handle_, STARPU_MAIN_RAM, STARPU_R);
 #ifdef STARPU_SIMGRID
   const Index value = 0;  // simulated tasks compute nothing
@@ -61,7 +61,7 @@ Index Outcome::wait(const char* caller) const {
   const Index value = value_of(handle_);
 #endif
   starpu_data_release_on_node(handle_, STARPU_MAIN_RAM);
-  if (const auto failure = codelets::take_failure(handle_)) {
+  if (const auto failure = common::take_failure(handle_)) {
     failure->told = true;
     throw RuntimeError(failure->what);
   }

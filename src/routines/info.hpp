@@ -9,16 +9,19 @@
 #include "codelets/codelet.hpp"
 #include "common/not_copyable.hpp"
 
+namespace tessera::tile {
+class Processes;
+}
+
 namespace tessera::detail {
 
-class Processes;
 class Session;
 
 /// The info of a factorization, a StarPU variable that the last task writes.
-class Outcome : NotCopyable {
+class Outcome : common::NotCopyable {
  public:
   /// @param processes  the processes that share the matrix, each of which checks its own tiles; may be null
-  explicit Outcome(std::shared_ptr<Session> session, std::shared_ptr<Processes> processes = {});
+  explicit Outcome(std::shared_ptr<Session> session, std::shared_ptr<tile::Processes> processes = {});
   /// Does not wait: StarPU releases the variable when its tasks have run.
   ~Outcome();
 
@@ -33,10 +36,14 @@ class Outcome : NotCopyable {
 
  private:
   std::shared_ptr<Session> session_;  // keeps StarPU running while the handle exists
-  std::shared_ptr<Processes> processes_;
+  std::shared_ptr<tile::Processes> processes_;
   starpu_data_handle_t handle_ = nullptr;
   mutable std::optional<Index> of_all_;  ///< the value that the processes have agreed on
 };
+
+}  // namespace tessera::detail
+
+namespace tessera::routines {
 
 /// A new value to which tasks report, and which the last task deletes. If a submission fails, it is leaked, because
 /// tasks may still use it.
@@ -44,6 +51,10 @@ template <typename Value>
 Value* owned_by_tasks() {
   return new Value;
 }
+
+}  // namespace tessera::routines
+
+namespace tessera::detail {
 
 struct InfoAccess {
   static Info info(std::shared_ptr<Outcome> outcome) { return Info(std::move(outcome)); }

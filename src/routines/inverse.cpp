@@ -19,7 +19,7 @@
 
 namespace tessera {
 
-namespace detail {
+namespace routines {
 
 namespace {
 
@@ -35,14 +35,14 @@ constexpr TriangleTask trtri_task{"trtri", true, false}, lauum_task{"lauum", fal
 /// @param outcome  receives the info; null: not wanted
 template <Scalar T>
 void submit_inverse(const TriangleTask& task, const algorithms::Plan& plan, Uplo uplo, Diag diag, const Matrix<T>& A,
-                    const Outcome* outcome) {
+                    const detail::Outcome* outcome) {
   name_operand(A, 'A');
-  const auto& session = MatrixAccess::session(A);
+  const auto& session = detail::MatrixAccess::session(A);
   const tile::LowerView L(A, uplo, plan.grid);
   const auto invert = [&](auto& to) { algorithms::trtri(to, L, diag); };
   const auto multiply = [&](auto& to) { algorithms::lauum(to, L); };
   sinks::Submitter submitter(session, A, plan.gpus);
-  if (plan.load_first && MatrixAccess::grid(A).is_private()) {
+  if (plan.load_first && detail::MatrixAccess::grid(A).is_private()) {
     if (task.inverts) algorithms::load(session, type_letter<T>, invert);
     else algorithms::load(session, type_letter<T>, multiply);
   }
@@ -62,23 +62,23 @@ void submit_inverse(const TriangleTask& task, const algorithms::Plan& plan, Uplo
 /// adjoint is the product for U.
 template <Scalar T>
 void submit_on_matrix(const TriangleTask& task, int at, Uplo uplo, Diag diag, const Matrix<T>& A,
-                      const Outcome* outcome) {
-  const arguments::MatrixArgument at_a{task.routine, at, "A"};
-  arguments::require_square(at_a, A);
-  arguments::require_same_tiles(at_a, "rows", arguments::row_cut(A), "its columns", arguments::column_cut(A));
-  arguments::require_in_place(at_a, A, uplo);
+                      const detail::Outcome* outcome) {
+  const MatrixArgument at_a{task.routine, at, "A"};
+  require_square(at_a, A);
+  require_same_tiles(at_a, "rows", row_cut(A), "its columns", column_cut(A));
+  require_in_place(at_a, A, uplo);
   if (A.mt() == 0) return;
   const auto stored = A.stored();
-  submit_inverse(task, plan::plan_tiles(MatrixAccess::session(A).machine(), stored.nb()),
+  submit_inverse(task, plan::plan_tiles(detail::MatrixAccess::session(A).machine(), stored.nb()),
                  opposite_if(is_transposed(A), uplo), diag, stored, outcome);
 }
 
 template <Scalar T>
 Info submit_with_info(const TriangleTask& task, int at, Uplo uplo, Diag diag, const Matrix<T>& A) {
-  auto outcome = std::make_shared<Outcome>(MatrixAccess::grid(A).shared_session());
+  auto outcome = std::make_shared<detail::Outcome>(detail::MatrixAccess::grid(A).shared_session());
   submit_on_matrix(task, at, uplo, diag, A, outcome.get());
   if (A.mt() == 0) outcome->succeed();
-  return InfoAccess::info(std::move(outcome));
+  return detail::InfoAccess::info(std::move(outcome));
 }
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ Index compute_inverse(const TriangleTask& task, Layout layout, Uplo uplo, Diag d
   if (n == 0) return 0;
   if (task.inverts && diag == Diag::NonUnit)
     if (const Index zero = first_zero(n, A, lda); zero > 0) return zero;
-  const auto session = session_to_wait(task.routine);
+  const auto session = runtime::session_to_wait(task.routine);
   const auto plan = plan::plan_cholesky(machine_for(*session, {A}), type_letter<T>, n, true);
   const Uplo stored = opposite_if(layout == Layout::RowMajor, uplo);
   const auto a = private_output(session, plan, A, n, n, lda, stored);
@@ -113,31 +113,31 @@ Index factor_on_pointers(const Layout* given, const TriangleTask& task, Uplo upl
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace routines
 
 template <Scalar T>
 Info trtri(Uplo uplo, Diag diag, const Matrix<T>& A) {
-  arguments::require_legal("trtri", arguments::illegal_uplo(1, uplo));
-  arguments::require_legal("trtri", arguments::illegal_diag(2, diag));
-  return detail::submit_with_info(detail::trtri_task, 3, uplo, diag, A);
+  blas::arguments::require_legal("trtri", blas::arguments::illegal_uplo(1, uplo));
+  blas::arguments::require_legal("trtri", blas::arguments::illegal_diag(2, diag));
+  return routines::submit_with_info(routines::trtri_task, 3, uplo, diag, A);
 }
 template <Scalar T>
 void lauum(Uplo uplo, const Matrix<T>& A) {
-  arguments::require_legal("lauum", arguments::illegal_uplo(1, uplo));
-  detail::submit_on_matrix(detail::lauum_task, 2, uplo, Diag::NonUnit, A, nullptr);
+  blas::arguments::require_legal("lauum", blas::arguments::illegal_uplo(1, uplo));
+  routines::submit_on_matrix(routines::lauum_task, 2, uplo, Diag::NonUnit, A, nullptr);
 }
 template <Scalar T>
 Info potri(Uplo uplo, const Matrix<T>& A) {
-  arguments::require_legal("potri", arguments::illegal_uplo(1, uplo));
-  return detail::submit_with_info(detail::potri_task, 2, uplo, Diag::NonUnit, A);
+  blas::arguments::require_legal("potri", blas::arguments::illegal_uplo(1, uplo));
+  return routines::submit_with_info(routines::potri_task, 2, uplo, Diag::NonUnit, A);
 }
 
 DEFINE_ON_POINTERS(Index, trtri, (Scalar T), (Uplo uplo, Diag diag, Index n, T* A, Index lda), trtri_on_pointers,
                    (uplo, diag, n, A, lda))
 DEFINE_ON_POINTERS(void, lauum, (Scalar T), (Uplo uplo, Index n, T* A, Index lda), factor_on_pointers,
-                   (detail::lauum_task, uplo, n, A, lda))
+                   (routines::lauum_task, uplo, n, A, lda))
 DEFINE_ON_POINTERS(Index, potri, (Scalar T), (Uplo uplo, Index n, T* A, Index lda), factor_on_pointers,
-                   (detail::potri_task, uplo, n, A, lda))
+                   (routines::potri_task, uplo, n, A, lda))
 
 #define INSTANTIATE_INVERSES(letter, T, ...)                             \
   template Info trtri<T>(Uplo, Diag, const Matrix<T>&);                  \

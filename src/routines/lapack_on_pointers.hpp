@@ -16,7 +16,7 @@
 #include "tile/split.hpp"
 
 /// Shared parts of the LAPACK routines on pointers.
-namespace tessera::detail {
+namespace tessera::routines {
 
 constexpr Layout layout_of(const Layout* given) { return given != nullptr ? *given : Layout::ColMajor; }
 
@@ -35,34 +35,34 @@ constexpr Layout layout_of(const Layout* given) { return given != nullptr ? *giv
 inline void* writable(const void* data) { return const_cast<void*>(data); }  // a call has one type for all pointers
 
 /// Checks the memory of a matrix.
-inline void require_memory(const char* routine, const arguments::StoredMatrix& x) {
-  arguments::require_legal(routine, illegal_memory(x));
-  require_reachable(routine, {&x, 1});
-  if (x.used) kept::written(memory_of(x));  // solvers do not use kept tiles, and write from several places
+inline void require_memory(const char* routine, const blas::arguments::StoredMatrix& x) {
+  blas::arguments::require_legal(routine, illegal_memory(x));
+  tile::require_reachable(routine, {&x, 1});
+  if (x.used) tile::kept::written(memory_of(x));  // solvers do not use kept tiles, and write from several places
 }
 
 /// Checks the memory of an argument that is no matrix.
 inline void require_elements(const char* routine, int position, const char* name, const void* data) {
   if (data == nullptr) throw ArgumentError(routine, position, name, "is null, but has elements");
-  arguments::require_legal(routine, arguments::illegal_for_host(position, name, data));
+  blas::arguments::require_legal(routine, blas::arguments::illegal_for_host(position, name, data));
 }
 
 /// Checks the layout, if the caller passed one.
 /// @return  the number of arguments before those of LAPACK
 inline int require_legal(const char* routine, const Layout* given) {
   if (given == nullptr) return 0;
-  arguments::require_legal(routine, arguments::illegal_layout(*given));
+  blas::arguments::require_legal(routine, blas::arguments::illegal_layout(*given));
   return 1;
 }
 
 /// Checks the arguments of a routine on pointers.
 /// @return  A and B as stored
-inline std::array<arguments::StoredMatrix, 2> require_legal(const char* routine, const blas::LapackCall& call,
-                                                            const Layout* given) {
+inline std::array<blas::arguments::StoredMatrix, 2> require_legal(const char* routine, const blas::LapackCall& call,
+                                                                  const Layout* given) {
   const int before = require_legal(routine, given);
   auto illegal = first_illegal(call, blas::Rules::Ours);
   if (illegal.position != 0) illegal.position += before;
-  arguments::require_legal(routine, illegal);
+  blas::arguments::require_legal(routine, illegal);
   auto all = matrices(call);
   for (auto& x : all) x.position += before, x.ld_position += before, require_memory(routine, x);
   const auto &A = all[0], &B = all[1];
@@ -72,7 +72,7 @@ inline std::array<arguments::StoredMatrix, 2> require_legal(const char* routine,
   };
   if (call.pivoted) vector("ipiv", call.ipiv, call.pivot_count());
   vector("tau", call.tau, call.properties().reads_factors() ? call.k : call.pivot_count());
-  if (A.m > 0 && A.n > 0 && B.m > 0 && B.n > 0 && overlap(memory_of(A), memory_of(B)))
+  if (A.m > 0 && A.n > 0 && B.m > 0 && B.n > 0 && tile::overlap(memory_of(A), memory_of(B)))
     throw ShapeError(routine, B.position, B.name, std::string("shares memory with ") + A.name);
   return all;
 }
@@ -80,7 +80,7 @@ inline std::array<arguments::StoredMatrix, 2> require_legal(const char* routine,
 /// Checks the options of a routine on matrices, which precede all other arguments there.
 inline void require_legal_options(blas::LapackCall options) {
   options.lwork = blas::LapackCall::enough_work;
-  arguments::require_legal(options.name(), first_illegal(options, blas::Rules::Ours));
+  blas::arguments::require_legal(options.name(), first_illegal(options, blas::Rules::Ours));
 }
 
 /// @throws ArgumentError if a pivot is not a valid row
@@ -95,7 +95,7 @@ void require_rows(const char* routine, int position, const Int* ipiv, Index n) {
 
 /// The width of the tiles of right-hand sides, narrow enough to give every worker some tiles.
 /// @param widest  the width of the factor's tiles. On GPUs, no tile is wider, because there may be no room for it
-inline Index width_of_right_sides(const Machine& machine, Index nrhs, Index widest) {
+inline Index width_of_right_sides(const machine::Machine& machine, Index nrhs, Index widest) {
   constexpr Index for_each_worker = 2;
   const Index narrowest = machine.gpu_count() > 0 ? std::min<Index>(64, widest) : 64;
   const Index workers = std::max(1, machine.gpu_count() > 0 ? machine.gpu_count() : machine.cpu_workers);
@@ -105,7 +105,7 @@ inline Index width_of_right_sides(const Machine& machine, Index nrhs, Index wide
 
 /// The plan for right-hand sides. Their tiles are at most as wide as the square tiles of the factor.
 /// @param side  the side of the right-hand sides on which the factor stands
-inline algorithms::Plan plan_right_sides(const Machine& machine, const algorithms::Plan& factor, Side side,
+inline algorithms::Plan plan_right_sides(const machine::Machine& machine, const algorithms::Plan& factor, Side side,
                                          Index nrhs) {
   const Index tile = factor.tile.n, width = width_of_right_sides(machine, nrhs, tile);
   return plan::plan_columns(
@@ -113,18 +113,18 @@ inline algorithms::Plan plan_right_sides(const Machine& machine, const algorithm
       tile::divide_up(nrhs, width), factor.gpus);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines
 
 /// Defines the two public forms of a routine on pointers, of which the second has a layout as argument 1. Both call
 /// `function` with the address of the layout, or null, and `arguments`. Lists are given in parentheses.
 #define DEFINE_ON_POINTERS(Result, name, types, parameters, function, arguments) \
   template <LISTED types>                                                        \
   Result name(LISTED parameters) {                                               \
-    return static_cast<Result>(detail::function(nullptr, LISTED arguments));     \
+    return static_cast<Result>(routines::function(nullptr, LISTED arguments));   \
   }                                                                              \
   template <LISTED types>                                                        \
   Result name(Layout layout, LISTED parameters) {                                \
-    return static_cast<Result>(detail::function(&layout, LISTED arguments));     \
+    return static_cast<Result>(routines::function(&layout, LISTED arguments));   \
   }
 #define LISTED(...) __VA_ARGS__
 /// Instantiates both forms of `function`, such as potrf<T>, for the types of its parameters.

@@ -20,7 +20,7 @@
 
 namespace tessera {
 
-namespace detail {
+namespace routines {
 
 namespace {
 
@@ -44,13 +44,14 @@ Index last_row(const RowPairs<Int>& pairs, int at_pivots) {
 template <Scalar T, typename Int>
 void laswp_on_pointers(const Layout* given, Index n, T* A, Index lda, const RowPairs<Int>& pairs) {
   const int before = require_legal("laswp", given), at_a = before + 2, at_k1 = at_a + 2, at_pivots = at_k1 + 2;
-  arguments::require_legal("laswp", arguments::illegal_size(before + 1, "n", n));
+  blas::arguments::require_legal("laswp", blas::arguments::illegal_size(before + 1, "n", n));
   // laswp has no argument for the number of rows of A. It follows from the arguments after A.
-  if (pairs.k1 < 1) arguments::require_legal("laswp", {at_k1, "k1", arguments::Problem::TooSmall, pairs.k1, 1});
+  if (pairs.k1 < 1)
+    blas::arguments::require_legal("laswp", {at_k1, "k1", blas::arguments::Problem::TooSmall, pairs.k1, 1});
   const Index last = last_row(pairs, at_pivots);
-  arguments::StoredMatrix a{"A", "lda", at_a, at_a + 1, last, n, lda, A, true, sizeof(T)};
+  blas::arguments::StoredMatrix a{"A", "lda", at_a, at_a + 1, last, n, lda, A, true, sizeof(T)};
   if (layout_of(given) == Layout::RowMajor) std::swap(a.m, a.n);
-  arguments::require_legal("laswp", illegal_leading_dimension(a));
+  blas::arguments::require_legal("laswp", illegal_leading_dimension(a));
   require_memory("laswp", a);
   OnHost<T> rows(A, a.m, a.n, lda, HostUse::Both);
   exchange_rows(layout_of(given), n, rows.data(), rows.ld(), pairs);
@@ -59,7 +60,7 @@ void laswp_on_pointers(const Layout* given, Index n, T* A, Index lda, const RowP
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace routines
 
 Index Pivots::panels() const noexcept { return tiles_->panels(); }
 
@@ -72,17 +73,17 @@ starpu_data_handle_t Pivots::handle(Index k) const {
 
 template <Scalar T>
 void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
-  const arguments::MatrixArgument at_a{"laswp", 1, "A"};
-  detail::require_stored(at_a, A);
-  detail::require_whole_columns(at_a, A);
-  detail::require_few_rows_of_tiles(at_a, A);
-  arguments::require_in_place(at_a, A);
+  const routines::MatrixArgument at_a{"laswp", 1, "A"};
+  routines::require_stored(at_a, A);
+  routines::require_whole_columns(at_a, A);
+  routines::require_few_rows_of_tiles(at_a, A);
+  routines::require_in_place(at_a, A);
   const auto& tiles = detail::PivotsAccess::tiles(pivots);
-  arguments::require_equal({"laswp", 2, "pivots"}, "rows in their matrix", tiles.rows(), "A", A.m());
+  routines::require_equal({"laswp", 2, "pivots"}, "rows in their matrix", tiles.rows(), "A", A.m());
   if (incx != 1 && incx != -1)
     throw ArgumentError("laswp", 3, "incx", "is " + std::to_string(incx) + ", must be 1 or -1");
   if (A.m() == 0 || A.n() == 0) return;
-  detail::name_operand(A, 'A');
+  routines::name_operand(A, 'A');
   const auto& session = detail::MatrixAccess::session(A);
   const int gpus = session.machine().has_owners() ? session.machine().gpu_count() : 0;
   sinks::Submitter submitter(session, A);
@@ -92,7 +93,7 @@ void laswp(const Matrix<T>& A, const Pivots& pivots, Index incx) {
 
 DEFINE_ON_POINTERS(void, laswp, (Scalar T, typename Int),
                    (Index n, T* A, Index lda, Index k1, Index k2, const Int* ipiv, Index incx), laswp_on_pointers,
-                   (n, A, lda, detail::RowPairs<Int>{k1, k2, ipiv, incx}))
+                   (n, A, lda, routines::RowPairs<Int>{k1, k2, ipiv, incx}))
 
 #define INSTANTIATE_LASWP(letter, T, ...) template void laswp<T>(const Matrix<T>&, const Pivots&, Index);
 #define INSTANTIATE_LASWP_ON_POINTERS(letter, T, Int) \

@@ -28,20 +28,20 @@
 
 namespace tessera {
 
-namespace detail {
+namespace routines {
 
 namespace {
 
 /// A factorization whose tasks have been submitted.
 struct Submitted {
-  std::shared_ptr<PivotTiles> pivots;
-  std::shared_ptr<Outcome> outcome;
+  std::shared_ptr<detail::PivotTiles> pivots;
+  std::shared_ptr<detail::Outcome> outcome;
 };
 
 using Ops = algorithms::PanelOps<sinks::Submitter>;
 
 /// What a factorization knows of the times of panels: the same in all processes that share the matrix.
-algorithms::PanelTimes<Ops> panel_times(const Ops& to, const Share& share) {
+algorithms::PanelTimes<Ops> panel_times(const Ops& to, const tile::Share& share) {
   if (!share.is_distributed()) return algorithms::PanelTimes(to);
   const auto model = share.processes->model();
   return {to, to.are_owned() && model.factorizes_beside_products, model.gpu_memory};
@@ -49,11 +49,11 @@ algorithms::PanelTimes<Ops> panel_times(const Ops& to, const Share& share) {
 
 template <Scalar T>
 Submitted factorize(const algorithms::Plan& plan, const Matrix<T>& A) {
-  const auto& grid = MatrixAccess::grid(A);
+  const auto& grid = detail::MatrixAccess::grid(A);
   const auto& session = grid.shared_session();
   const auto& share = grid.share();
-  Submitted result{std::make_shared<PivotTiles>(session, A.m(), A.n(), A.nb()),
-                   std::make_shared<Outcome>(session, share.processes)};
+  Submitted result{std::make_shared<detail::PivotTiles>(session, A.m(), A.n(), A.nb()),
+                   std::make_shared<detail::Outcome>(session, share.processes)};
   if (A.m() == 0 || A.n() == 0) {
     result.outcome->succeed();
     return result;
@@ -81,29 +81,29 @@ Submitted factorize(const algorithms::Plan& plan, const Matrix<T>& A) {
 
 template <Scalar T>
 void require_right_sides(const char* routine, int at_a, const Matrix<T>& A, int at_b, const Matrix<T>& B) {
-  const arguments::MatrixArgument a{routine, at_a, "A"}, b{routine, at_b, "B"};
+  const MatrixArgument a{routine, at_a, "A"}, b{routine, at_b, "B"};
   require_panels(a, A);
   require_stored(b, B);
   require_whole_columns(b, B);
-  arguments::require_square(a, A);
-  arguments::require_equal(b, "rows", B.m(), "A", A.m());
+  require_square(a, A);
+  require_equal(b, "rows", B.m(), "A", A.m());
   if (B.mt() != A.mt() || (A.mt() > 1 && B.mb() != A.mb()))
     throw ShapeError(routine, at_b, "B",
                      "has tiles of " + std::to_string(B.mb()) +
                          " rows, must have tiles of as many rows as A: " + std::to_string(A.mb()));
-  arguments::require_values(a, A);
-  arguments::require_in_place(b, B);
-  arguments::require_disjoint(b, B, "A", A);
+  require_values(a, A);
+  require_in_place(b, B);
+  require_disjoint(b, B, "A", A);
 }
 
 template <Scalar T>
-void submit_solve(Op op, const Matrix<T>& A, const PivotTiles& pivots, const Matrix<T>& B) {
+void submit_solve(Op op, const Matrix<T>& A, const detail::PivotTiles& pivots, const Matrix<T>& B) {
   if (B.m() == 0 || B.n() == 0) return;
   name_operand(A, 'A'), name_operand(B, 'B');
-  const auto& session = MatrixAccess::session(B);
+  const auto& session = detail::MatrixAccess::session(B);
   sinks::Submitter submitter(session, B);
   algorithms::PanelOps<sinks::Submitter> to(session.machine(), submitter, panels_of(A).grid.size(), A, pivots);
-  const auto& share = MatrixAccess::grid(B).share();
+  const auto& share = detail::MatrixAccess::grid(B).share();
   const double bytes = sizeof(T) * static_cast<double>(A.m()) * static_cast<double>(A.n());
   // Every process needs all of A. With more processes, the copies would soon take much more memory than the matrices.
   const double copies = bytes * (1 - 1. / share.q);
@@ -114,14 +114,15 @@ void submit_solve(Op op, const Matrix<T>& A, const PivotTiles& pivots, const Mat
 }
 
 Pivoted pivoted(Submitted submitted) {
-  return {PivotsAccess::pivots(std::move(submitted.pivots)), InfoAccess::info(std::move(submitted.outcome))};
+  return {detail::PivotsAccess::pivots(std::move(submitted.pivots)),
+          detail::InfoAccess::info(std::move(submitted.outcome))};
 }
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
 
 template <Scalar T>
-Matrix<T> right_sides(const std::shared_ptr<Session>& session, const algorithms::Plan& of_a, T* B, Index n, Index nrhs,
-                      Index ldb) {
+Matrix<T> right_sides(const std::shared_ptr<detail::Session>& session, const algorithms::Plan& of_a, T* B, Index n,
+                      Index nrhs, Index ldb) {
   algorithms::Plan plan;
   constexpr Index widest = 512;
   plan.tile = {of_a.tile.m, width_of_right_sides(session->machine(), nrhs, widest), 1};
@@ -137,7 +138,7 @@ template <Scalar T>
 Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vector<Index>& pivots, Index nrhs, T* B,
               Index ldb) {
   if (m == 0 || n == 0) return 0;
-  const auto session = session_to_wait(routine);
+  const auto session = runtime::session_to_wait(routine);
   const auto plan = plan::plan_getrf(machine_for(*session, {A, B}), type_letter<T>, m, n);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto submitted = factorize(plan, a);
@@ -172,7 +173,7 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
   if (n == 0 || nrhs == 0) return;
   require_rows("getrs", a.ld_position + 1, ipiv, n);
   const auto layout = layout_of(given);
-  const auto session = session_to_wait("getrs");
+  const auto session = runtime::session_to_wait("getrs");
   if (nrhs <= few_right_sides) {
     OnHost<T> right(B, b.m, b.n, ldb, HostUse::Both);
     auto* const read_only = const_cast<T*>(A);
@@ -187,9 +188,9 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
   const auto plan = plan::plan_getrf(machine_for(*session, {factors.data(), columns.data()}), type_letter<T>, n, n);
   {
     const auto x = right_sides(session, plan, columns.data(), n, nrhs, columns.ld());
-    const auto factor = MatrixAccess::matrix(session, static_cast<const T*>(factors.data()), n, n, factors.ld(),
-                                             {plan.tile.m, plan.tile.n});
-    PivotTiles pivots(session, n, n, plan.tile.n);
+    const auto factor = detail::MatrixAccess::matrix(session, static_cast<const T*>(factors.data()), n, n, factors.ld(),
+                                                     {plan.tile.m, plan.tile.n});
+    detail::PivotTiles pivots(session, n, n, plan.tile.n);
     pivots.set({ipiv, ipiv + n});
     submit_solve(op, factor, pivots, x);
     x.wait();
@@ -212,32 +213,32 @@ Index gesv_on_pointers(const Layout* given, Index n, Index nrhs, T* A, Index lda
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace routines
 
 template <Scalar T>
 Pivoted getrf(const Matrix<T>& A) {
-  const arguments::MatrixArgument at_a{"getrf", 1, "A"};
-  detail::require_panels(at_a, A);
-  arguments::require_in_place(at_a, A);
-  return detail::pivoted(detail::factorize(detail::panels_of(A), A));
+  const routines::MatrixArgument at_a{"getrf", 1, "A"};
+  routines::require_panels(at_a, A);
+  routines::require_in_place(at_a, A);
+  return routines::pivoted(routines::factorize(routines::panels_of(A), A));
 }
 
 template <Scalar T>
 void getrs(Op op, const Matrix<T>& A, const Pivots& pivots, const Matrix<T>& B) {
-  arguments::require_legal("getrs", arguments::illegal_op(1, "op", op));
-  detail::require_right_sides("getrs", 2, A, 4, B);
+  blas::arguments::require_legal("getrs", blas::arguments::illegal_op(1, "op", op));
+  routines::require_right_sides("getrs", 2, A, 4, B);
   const auto& tiles = detail::PivotsAccess::tiles(pivots);
-  detail::require_pivots_of("getrs", 3, tiles, A);
-  detail::submit_solve(op, A, tiles, B);
+  routines::require_pivots_of("getrs", 3, tiles, A);
+  routines::submit_solve(op, A, tiles, B);
 }
 
 template <Scalar T>
 Pivoted gesv(const Matrix<T>& A, const Matrix<T>& B) {
-  arguments::require_writable({"gesv", 1, "A"}, A);
-  detail::require_right_sides("gesv", 1, A, 2, B);
-  auto submitted = detail::factorize(detail::panels_of(A), A);
-  detail::submit_solve(Op::NoTrans, A, *submitted.pivots, B);
-  return detail::pivoted(std::move(submitted));
+  routines::require_writable({"gesv", 1, "A"}, A);
+  routines::require_right_sides("gesv", 1, A, 2, B);
+  auto submitted = routines::factorize(routines::panels_of(A), A);
+  routines::submit_solve(Op::NoTrans, A, *submitted.pivots, B);
+  return routines::pivoted(std::move(submitted));
 }
 
 DEFINE_ON_POINTERS(Index, getrf, (Scalar T, typename Int), (Index m, Index n, T* A, Index lda, Int* ipiv),

@@ -20,20 +20,20 @@
 
 namespace tessera {
 
-namespace detail {
+namespace routines {
 
 namespace {
 
 /// Submits the tasks on a matrix, which is not empty.
 /// @param outcome  receives the info; null: not wanted
 template <Scalar T>
-void submit_lu_inverse(const algorithms::Plan& plan, const Matrix<T>& A, const PivotTiles& pivots,
-                       const Outcome* outcome) {
+void submit_lu_inverse(const algorithms::Plan& plan, const Matrix<T>& A, const detail::PivotTiles& pivots,
+                       const detail::Outcome* outcome) {
   name_operand(A, 'A');
-  const auto& session = MatrixAccess::session(A);
+  const auto& session = detail::MatrixAccess::session(A);
   sinks::Submitter submitter(session, A);
   algorithms::LuInverse<sinks::Submitter> inverse(session, submitter, plan.grid.size(), A);
-  if (plan.load_first && MatrixAccess::grid(A).is_private()) {
+  if (plan.load_first && detail::MatrixAccess::grid(A).is_private()) {
     sinks::Loader loader(session);
     algorithms::LuInverse<sinks::Loader>(session, loader, plan.grid.size(), A).invert();
   }
@@ -51,13 +51,13 @@ Index getri_on_pointers(const Layout* given, Index n, T* A, Index lda, const Int
   require_rows("getri", stored[0].ld_position + 1, ipiv, n);
   if (n == 0) return 0;
   if (const Index zero = first_zero(n, A, lda); zero > 0) return zero;
-  const auto session = session_to_wait("getri");
+  const auto session = runtime::session_to_wait("getri");
   ColumnMajorCopy<T> columns(layout_of(given), A, n, n, lda);
   auto plan = plan::plan_getrf(machine_for(*session, {columns.data()}), type_letter<T>, n, n);
   plan.tile.m = n;
   {
     const auto a = private_output(session, plan, columns.data(), n, n, columns.ld());
-    PivotTiles pivots(session, n, n, plan.tile.n);
+    detail::PivotTiles pivots(session, n, n, plan.tile.n);
     pivots.set({ipiv, ipiv + n});
     submit_lu_inverse<T>(plan, a, pivots, nullptr);
     a.wait();
@@ -68,19 +68,19 @@ Index getri_on_pointers(const Layout* given, Index n, T* A, Index lda, const Int
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace routines
 
 template <Scalar T>
 Info getri(const Matrix<T>& A, const Pivots& pivots) {
-  const arguments::MatrixArgument at_a{"getri", 1, "A"};
-  detail::require_full_panels(at_a, A);
-  arguments::require_square(at_a, A);
-  arguments::require_in_place(at_a, A);
+  const routines::MatrixArgument at_a{"getri", 1, "A"};
+  routines::require_full_panels(at_a, A);
+  routines::require_square(at_a, A);
+  routines::require_in_place(at_a, A);
   const auto& tiles = detail::PivotsAccess::tiles(pivots);
-  detail::require_pivots_of("getri", 2, tiles, A);
+  routines::require_pivots_of("getri", 2, tiles, A);
   auto outcome = std::make_shared<detail::Outcome>(detail::MatrixAccess::grid(A).shared_session());
   if (A.m() == 0) outcome->succeed();
-  else detail::submit_lu_inverse(detail::panels_of(A), A, tiles, outcome.get());
+  else routines::submit_lu_inverse(routines::panels_of(A), A, tiles, outcome.get());
   return detail::InfoAccess::info(std::move(outcome));
 }
 

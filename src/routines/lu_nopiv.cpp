@@ -22,28 +22,28 @@
 
 namespace tessera {
 
-namespace detail {
+namespace routines {
 
 namespace {
 
 /// A factorization without pivoting whose tasks have been submitted.
 struct Unpivoted {
-  std::shared_ptr<Outcome> info, growth;  ///< growth: null if not wanted, or if there is nothing to measure
+  std::shared_ptr<detail::Outcome> info, growth;  ///< growth: null if not wanted, or if there is nothing to measure
 };
 
 /// @param unit  the factor that has a unit diagonal, for A as stored
 template <Scalar T>
 Unpivoted factorize_unpivoted(const algorithms::Plan& plan, Uplo unit, const Matrix<T>& A, bool with_growth) {
-  const auto& grid = MatrixAccess::grid(A);
+  const auto& grid = detail::MatrixAccess::grid(A);
   const auto& session = grid.shared_session();
-  Unpivoted result{std::make_shared<Outcome>(session, grid.share().processes), nullptr};
+  Unpivoted result{std::make_shared<detail::Outcome>(session, grid.share().processes), nullptr};
   if (A.mt() == 0 || A.nt() == 0) {
     result.info->succeed();
     return result;
   }
   name_operand(A, 'A');
   if (with_growth) {
-    result.growth = std::make_shared<Outcome>(session);
+    result.growth = std::make_shared<detail::Outcome>(session);
     result.growth->succeed();  // so that it has a value: tasks that measure read it
   }
   const tile::FullView tiles(A, plan.grid, plan.rows_for_cores.count);
@@ -67,7 +67,7 @@ Unpivoted factorize_unpivoted(const algorithms::Plan& plan, Uplo unit, const Mat
 
 /// @throws ShapeError if a tile on the diagonal of A, except for the last, is not square
 template <Scalar T>
-void require_square_tiles(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+void require_square_tiles(const MatrixArgument& which, const Matrix<T>& A) {
   const bool high = A.mt() > 1, wide = A.nt() > 1;
   const bool fits = high && wide ? A.mb() == A.nb() : high ? A.mb() >= A.n() : !wide || A.nb() >= A.m();
   if (!fits)
@@ -80,10 +80,10 @@ void require_square_tiles(const arguments::MatrixArgument& which, const Matrix<T
 template <Scalar T>
 Info submit_getrf_nopiv(const Matrix<T>& A, Growth* growth) {
   const auto stored = A.stored();
-  auto result = factorize_unpivoted(plan::plan_tiles(MatrixAccess::session(A).machine(), stored.nb()),
+  auto result = factorize_unpivoted(plan::plan_tiles(detail::MatrixAccess::session(A).machine(), stored.nb()),
                                     opposite_if(is_transposed(A), Uplo::Lower), stored, growth != nullptr);
-  if (growth != nullptr) *growth = InfoAccess::growth(std::move(result.growth));
-  return InfoAccess::info(std::move(result.info));
+  if (growth != nullptr) *growth = detail::InfoAccess::growth(std::move(result.growth));
+  return detail::InfoAccess::info(std::move(result.info));
 }
 
 // --- on pointers -----------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ void require_legal_unpivoted(const char* routine, blas::LapackCall pivoted, cons
   pivoted.pivoted = false;
   const auto [A, B] = require_legal(routine, pivoted, given);
   const int last = std::max(A.ld_position, B.ld_position);
-  arguments::require_legal(routine, arguments::illegal_for_host(last + 1, "growth", growth));
+  blas::arguments::require_legal(routine, blas::arguments::illegal_for_host(last + 1, "growth", growth));
 }
 
 /// Factorizes A, and solves if there are right-hand sides and no pivot is zero.
@@ -104,7 +104,7 @@ template <Scalar T>
 Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double* growth) {
   if (growth != nullptr) *growth = 1;
   if (p.m == 0 || p.n == 0) return 0;
-  const auto session = session_to_wait(routine);
+  const auto session = runtime::session_to_wait(routine);
   const auto plan = plan::plan_lu_nopiv(machine_for(*session, {p.A, p.B}), type_letter<T>, p.stored_rows(),
                                         p.stored_columns(), p.nrhs > 0, p.lda);
   const auto a = private_output(session, plan, p.A, p.stored_rows(), p.stored_columns(), p.lda);
@@ -120,7 +120,7 @@ Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double
     }
   }
   a.wait();
-  if (growth != nullptr) *growth = InfoAccess::growth(std::move(submitted.growth)).wait();
+  if (growth != nullptr) *growth = detail::InfoAccess::growth(std::move(submitted.growth)).wait();
   return submitted.info->wait();
 }
 
@@ -135,7 +135,7 @@ void getrs_nopiv_on_pointers(const Layout* given, Op op, Index n, Index nrhs, co
   require_legal_unpivoted("getrs_nopiv", LAPACK_CALL(getrs, factored_system), given);
   if (n == 0 || nrhs == 0) return;
   const FactoredProblem<T> p{layout_of(given), n, n, const_cast<T*>(A), lda, nrhs, B, ldb};  // A is only read
-  solve_with_factors(session_to_wait("getrs_nopiv"), p, solves_with_lu(op));
+  solve_with_factors(runtime::session_to_wait("getrs_nopiv"), p, solves_with_lu(op));
 }
 
 template <Scalar T>
@@ -147,27 +147,27 @@ Index gesv_nopiv_on_pointers(const Layout* given, Index n, Index nrhs, T* A, Ind
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace routines
 
 template <Scalar T>
 Info getrf_nopiv(const Matrix<T>& A, Growth* growth) {
-  const arguments::MatrixArgument at_a{"getrf_nopiv", 1, "A"};
-  detail::require_square_tiles(at_a, A);
-  arguments::require_in_place(at_a, A);
-  return detail::submit_getrf_nopiv(A, growth);
+  const routines::MatrixArgument at_a{"getrf_nopiv", 1, "A"};
+  routines::require_square_tiles(at_a, A);
+  routines::require_in_place(at_a, A);
+  return routines::submit_getrf_nopiv(A, growth);
 }
 template <Scalar T>
 void getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B) {
-  arguments::require_legal("getrs_nopiv", arguments::illegal_op(1, "op", op));
-  detail::require_solvable("getrs_nopiv", 2, op, A, 3, B);
-  detail::submit_solves(detail::solves_with_lu(op), A, B);
+  blas::arguments::require_legal("getrs_nopiv", blas::arguments::illegal_op(1, "op", op));
+  routines::require_solvable("getrs_nopiv", 2, op, A, 3, B);
+  routines::submit_solves(routines::solves_with_lu(op), A, B);
 }
 template <Scalar T>
 Info gesv_nopiv(const Matrix<T>& A, const Matrix<T>& B, Growth* growth) {
-  arguments::require_in_place({"gesv_nopiv", 1, "A"}, A);
-  detail::require_solvable("gesv_nopiv", 1, Op::NoTrans, A, 2, B);
-  auto info = detail::submit_getrf_nopiv(A, growth);
-  detail::submit_solves(detail::solves_with_lu(Op::NoTrans), A, B);
+  routines::require_in_place({"gesv_nopiv", 1, "A"}, A);
+  routines::require_solvable("gesv_nopiv", 1, Op::NoTrans, A, 2, B);
+  auto info = routines::submit_getrf_nopiv(A, growth);
+  routines::submit_solves(routines::solves_with_lu(Op::NoTrans), A, B);
   return info;
 }
 

@@ -20,18 +20,18 @@
 #include "tile/tile_grid.hpp"
 
 /// Shared parts of the routines on panels.
-namespace tessera::detail {
+namespace tessera::routines {
 
 /// @throws ArgumentError if A is transposed
 template <Scalar T>
-void require_stored(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+void require_stored(const MatrixArgument& which, const Matrix<T>& A) {
   if (A.op() != Op::NoTrans)
     throw ArgumentError(which.routine, which.position, which.name, "is a transposed view, must not be transposed");
 }
 
 /// @throws ShapeError if A has more rows of tiles than one task can access
 template <Scalar T>
-void require_few_rows_of_tiles(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+void require_few_rows_of_tiles(const MatrixArgument& which, const Matrix<T>& A) {
   static_assert(tile::most_tiles_of_panel == codelets::most_tile_rows);
   if (A.mt() > tile::most_tiles_of_panel)
     throw ShapeError(which.routine, which.position, which.name,
@@ -41,8 +41,8 @@ void require_few_rows_of_tiles(const arguments::MatrixArgument& which, const Mat
 
 /// @throws ShapeError if several processes own the tiles of a column
 template <Scalar T>
-void require_whole_columns(const arguments::MatrixArgument& which, const Matrix<T>& A) {
-  const auto& share = MatrixAccess::grid(A).share();
+void require_whole_columns(const MatrixArgument& which, const Matrix<T>& A) {
+  const auto& share = detail::MatrixAccess::grid(A).share();
   if (share.p > 1 && A.mt() > 1)
     throw ShapeError(which.routine, which.position, which.name,
                      "has its columns distributed over " + std::to_string(share.p) +
@@ -51,7 +51,7 @@ void require_whole_columns(const arguments::MatrixArgument& which, const Matrix<
 
 /// @throws ArgumentError, ShapeError if A is transposed, or not in panels
 template <Scalar T>
-void require_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+void require_panels(const MatrixArgument& which, const Matrix<T>& A) {
   require_stored(which, A);
   require_whole_columns(which, A);
   if (A.mt() > 1 && A.mb() % A.nb() != 0)
@@ -63,7 +63,7 @@ void require_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) 
 
 /// @throws ArgumentError, ShapeError if A is transposed, or not in panels of full height
 template <Scalar T>
-void require_full_panels(const arguments::MatrixArgument& which, const Matrix<T>& A) {
+void require_full_panels(const MatrixArgument& which, const Matrix<T>& A) {
   require_panels(which, A);
   if (A.mt() > 1)
     throw ShapeError(which.routine, which.position, which.name,
@@ -72,14 +72,14 @@ void require_full_panels(const arguments::MatrixArgument& which, const Matrix<T>
 
 template <Scalar T>
 algorithms::Plan panels_of(const Matrix<T>& A) {
-  const auto& machine = MatrixAccess::session(A).machine();
+  const auto& machine = detail::MatrixAccess::session(A).machine();
   const tile::TileExtents tile{A.mb(), A.nb(), A.nb()};
-  const auto& share = MatrixAccess::grid(A).share();
+  const auto& share = detail::MatrixAccess::grid(A).share();
   if (!share.is_distributed())  // beside CUDA GPUs, OpenCL devices take no panels
     return plan::plan_panels(machine, type_letter<T>, A.m(), A.n(), tile, machine.cuda_gpus);
   // The plan must be the same in all processes. Each has panels [j, n) with j mod q.
   const auto model = share.processes->model();
-  Machine of_process = machine;
+  machine::Machine of_process = machine;
   of_process.gpu_memory = model.gpu_memory;
   auto plan =
       plan::plan_panels(of_process, type_letter<T>, A.m(), tile::divide_up(A.n(), Index{share.q}), tile, model.gpus);
@@ -90,7 +90,7 @@ algorithms::Plan panels_of(const Matrix<T>& A) {
 
 /// @throws ShapeError if the pivots cannot belong to a factorization of A
 template <Scalar T>
-void require_pivots_of(const char* routine, int position, const PivotTiles& pivots, const Matrix<T>& A) {
+void require_pivots_of(const char* routine, int position, const detail::PivotTiles& pivots, const Matrix<T>& A) {
   if (pivots.rows() != A.m() || pivots.columns() != A.n() || (A.n() > 0 && pivots.panel() != A.nb()))
     throw ShapeError(routine, position, "pivots", "belong to a matrix of another size or with other panels");
 }
@@ -116,7 +116,7 @@ class ColumnMajorCopy {
   template <typename Copy>
   void for_each(HostUse use, Copy copy) {
     OnHost<T> rows(data_, n_, m_, ld_, use);
-    for_each_in_blocks(n_, m_, [&, data = rows.data(), ld = rows.ld()](Index j, Index i) {
+    common::for_each_in_blocks(n_, m_, [&, data = rows.data(), ld = rows.ld()](Index j, Index i) {
       copy(data[i * ld + j], copy_[static_cast<std::size_t>(i + j * m_)]);
     });
     rows.finish();
@@ -158,4 +158,4 @@ void exchange_rows(Layout layout, Index n, T* A, Index lda, const RowPairs<Int>&
     pairs.for_each([column = A + j * lda](Index i, Index k) { std::swap(column[i], column[k]); });
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

@@ -12,7 +12,7 @@
 #include "common/device_memory.hpp"
 #include "devices/gpu.hpp"
 
-namespace tessera::detail {
+namespace tessera::routines {
 
 /// What the calling thread does with an operand.
 enum class HostUse { Reads, Writes, Both };
@@ -26,7 +26,7 @@ class OnHost {
       : data_(data), m_(m), n_(n), ld_(ld), copied_(is_on_gpu()), written_(use != HostUse::Reads) {
     if (!copied_) return;
     copy_.resize(static_cast<std::size_t>(m * n));
-    if (use != HostUse::Writes) gpu::copy_columns(copy_.data(), bytes(m), data, bytes(ld), bytes(m), columns());
+    if (use != HostUse::Writes) device::gpu::copy_columns(copy_.data(), bytes(m), data, bytes(ld), bytes(m), columns());
   }
 
   T* data() { return copied_ ? copy_.data() : data_; }
@@ -34,12 +34,13 @@ class OnHost {
   /// Copies written elements to where the operand is. Call it once, at the end.
   void finish() {
     if constexpr (!std::is_const_v<T>)
-      if (copied_ && written_) gpu::copy_columns(data_, bytes(ld_), copy_.data(), bytes(m_), bytes(m_), columns());
+      if (copied_ && written_)
+        device::gpu::copy_columns(data_, bytes(ld_), copy_.data(), bytes(m_), bytes(m_), columns());
   }
 
  private:
   bool is_on_gpu() const {
-    return m_ > 0 && n_ > 0 && device_memory::may_exist() && device_memory::gpu_of(data_).has_value();
+    return m_ > 0 && n_ > 0 && common::device_memory::may_exist() && common::device_memory::gpu_of(data_).has_value();
   }
   static std::size_t bytes(Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); }
   std::size_t columns() const { return static_cast<std::size_t>(n_); }
@@ -62,4 +63,4 @@ Index first_zero([[maybe_unused]] Index n, [[maybe_unused]] const T* A, [[maybe_
   return 0;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

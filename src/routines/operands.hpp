@@ -26,25 +26,26 @@
 #include "tile/tile_grid.hpp"
 
 /// Combines views with options: of which stored tiles an operand consists, and how a tile operation uses them.
-namespace tessera::detail {
+namespace tessera::routines {
 
 /// The memory of a matrix argument on pointers.
-inline TileGrid::Memory memory_of(const arguments::StoredMatrix& matrix) {
+inline detail::TileGrid::Memory memory_of(const blas::arguments::StoredMatrix& matrix) {
   return {static_cast<const std::byte*>(matrix.data), static_cast<std::size_t>(matrix.m * matrix.element_size),
           static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
 }
 
 /// Where an operand is, as for Machine::operands.
-inline int place_of(const Machine& machine, const void* data) {
+inline int place_of(const machine::Machine& machine, const void* data) {
   const auto begin = machine.gpus.begin(), end = begin + machine.cuda_gpus,
-             found = std::find(begin, end, gpu::device_of(data));
+             found = std::find(begin, end, device::gpu::device_of(data));
   if (found != end) return static_cast<int>(found - begin);
-  return gpu::is_pinned(data) ? in_host_memory : in_pageable_memory;
+  return device::gpu::is_pinned(data) ? machine::in_host_memory : machine::in_pageable_memory;
 }
 
 /// The machine for planning a call. If operands are in several places, it plans as if they were in pinned memory.
 /// @param operands  null entries are operands that the call does not have or does not access
-inline const Machine& machine_for(const Session& session, std::initializer_list<const void*> operands) {
+inline const machine::Machine& machine_for(const detail::Session& session,
+                                           std::initializer_list<const void*> operands) {
   const auto& machine = session.machine();
   if (!machine.has_cuda()) return machine;
   std::optional<int> all;
@@ -54,14 +55,14 @@ inline const Machine& machine_for(const Session& session, std::initializer_list<
     if (all.value_or(here) != here) return machine;
     all = here;
   }
-  return session.machine_for_plan(all.value_or(in_host_memory));
+  return session.machine_for_plan(all.value_or(machine::in_host_memory));
 }
 
 /// The triangle of the transposed matrix if `transposed`, otherwise of the matrix itself.
 constexpr Uplo opposite_if(bool transposed, Uplo uplo) { return transposed ? blas::opposite(uplo) : uplo; }
 constexpr Side opposite_if(bool transposed, Side side) { return transposed ? blas::opposite(side) : side; }
 
-using codelets::conjugated_if;
+using common::conjugated_if;
 
 template <Scalar T>
 bool is_transposed(const Matrix<T>& A) {
@@ -102,14 +103,14 @@ struct Factor {
 };
 
 /// Always throws ArgumentError.
-[[noreturn]] inline void refuse_conjugate(const arguments::MatrixArgument& which) {
+[[noreturn]] inline void refuse_conjugate(const MatrixArgument& which) {
   throw ArgumentError(which.routine, which.position, which.name,
                       "would have to be conjugated without being transposed, which the BLAS does not support");
 }
 
 /// @throws ArgumentError if the factor is conjugated but not transposed, since no tile operation supports that
 template <Scalar T>
-void require_operation(const arguments::MatrixArgument& which, const Factor<T>& factor) {
+void require_operation(const MatrixArgument& which, const Factor<T>& factor) {
   if (factor.conjugate && !factor.transpose) refuse_conjugate(which);
 }
 
@@ -117,7 +118,7 @@ void require_operation(const arguments::MatrixArgument& which, const Factor<T>& 
 /// @param uplo  the triangle of C as stored; if empty, all of C
 /// @throws ShapeError for a triangle if the rows of a tile are not a multiple of its columns
 template <Scalar T>
-tile::Region computed_tiles(const arguments::MatrixArgument& which, std::optional<Uplo> uplo, const Matrix<T>& C) {
+tile::Region computed_tiles(const MatrixArgument& which, std::optional<Uplo> uplo, const Matrix<T>& C) {
   if (!uplo) return tile::Part::All;
   if (C.mt() > 1 && C.mb() % C.nb() != 0)
     throw ShapeError(which.routine, which.position, which.name,
@@ -135,8 +136,9 @@ bool is_read(T beta, bool adds_nothing) {
 
 /// The plan of a sum whose tiles are given: a region of C as stored, and the factor whose columns the sum runs over.
 template <Scalar T>
-algorithms::Plan plan_of(const Machine& machine, const Matrix<T>& C, tile::Region region, const Matrix<T>& factor) {
-  const auto& share = MatrixAccess::grid(C).share();
+algorithms::Plan plan_of(const machine::Machine& machine, const Matrix<T>& C, tile::Region region,
+                         const Matrix<T>& factor) {
+  const auto& share = detail::MatrixAccess::grid(C).share();
   const Index tiles = tile::divide_up(region.tiles(C.mt(), C.nt()), static_cast<Index>(share.p) * share.q);
   return plan::plan_sums(machine, type_letter<T>, {C.mb(), C.nb(), factor.nb()}, tiles, factor.n());
 }
@@ -144,7 +146,7 @@ algorithms::Plan plan_of(const Machine& machine, const Matrix<T>& C, tile::Regio
 /// Sets the letter that names this matrix's tiles in traces.
 template <Scalar T>
 void name_operand(const Matrix<T>& A, char letter) {
-  auto& grid = MatrixAccess::grid(A);
+  auto& grid = detail::MatrixAccess::grid(A);
   grid.set_letter(letter);
   if (auto* const dump = sinks::Dump::active()) dump->name(grid);
 }
@@ -154,53 +156,54 @@ template <Scalar T>
 std::optional<Matrix<T>> kept_operand(const T* data, Index ld, const tile::Edges& rows, const tile::Edges& columns,
                                       std::optional<Uplo> triangle, bool is_output) {
   // The const_cast is safe: tasks write only outputs.
-  const auto kept = kept::tiles_for({const_cast<T*>(data), ld, sizeof(T), rows, columns, triangle, is_output});
+  const auto kept = tile::kept::tiles_for({const_cast<T*>(data), ld, sizeof(T), rows, columns, triangle, is_output});
   if (!kept) return {};
-  return MatrixAccess::matrix<T>(kept->grid)
+  return detail::MatrixAccess::matrix<T>(kept->grid)
       .view(kept->i0, kept->i0 + rows.count(), kept->j0, kept->j0 + columns.count());
 }
 
 /// Registers an input of a pointer routine, unless its tiles are kept.
 template <Scalar T>
-Matrix<T> private_input(const std::shared_ptr<Session>& session, const T* data, Index ld, const tile::Edges& rows,
-                        const tile::Edges& columns) {
+Matrix<T> private_input(const std::shared_ptr<detail::Session>& session, const T* data, Index ld,
+                        const tile::Edges& rows, const tile::Edges& columns) {
   if (auto kept = kept_operand(data, ld, rows, columns, {}, false)) return *kept;
   // The const_cast is safe: tasks write only outputs.
-  return MatrixAccess::matrix<T>(
-      std::make_shared<TileGrid>(session, const_cast<T*>(data), ld, sizeof(T), rows, columns, true));
+  return detail::MatrixAccess::matrix<T>(
+      std::make_shared<detail::TileGrid>(session, const_cast<T*>(data), ld, sizeof(T), rows, columns, true));
 }
 
 /// Registers the output of a pointer routine, in tiles of `plan`.
 /// @param uplo  the triangle that is used; if empty, the whole matrix
 template <Scalar T>
-Matrix<T> private_output(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, T* data, Index m,
-                         Index n, Index ld, std::optional<Uplo> uplo = {}) {
+Matrix<T> private_output(const std::shared_ptr<detail::Session>& session, const algorithms::Plan& plan, T* data,
+                         Index m, Index n, Index ld, std::optional<Uplo> uplo = {}) {
   const auto rows = plan.rows(m), columns = plan.columns(n);
   if (auto kept = kept_operand<T>(data, ld, rows, columns, uplo, true)) return *kept;
-  auto C = MatrixAccess::matrix<T>(std::make_shared<TileGrid>(session, data, ld, sizeof(T), rows, columns, false));
-  MatrixAccess::grid(C).make_private();
-  if (uplo) MatrixAccess::grid(C).use_only(*uplo);
+  auto C = detail::MatrixAccess::matrix<T>(
+      std::make_shared<detail::TileGrid>(session, data, ld, sizeof(T), rows, columns, false));
+  detail::MatrixAccess::grid(C).make_private();
+  if (uplo) detail::MatrixAccess::grid(C).use_only(*uplo);
   return C;
 }
 
 /// Registers a symmetric, Hermitian or triangular input of a pointer routine. Keep the matrix until the caller has
 /// waited for the result.
 template <Scalar T>
-Matrix<T> stored_triangle(const std::shared_ptr<Session>& session, Uplo uplo, const T* data, Index order, Index ld,
-                          TileSize tile) {
+Matrix<T> stored_triangle(const std::shared_ptr<detail::Session>& session, Uplo uplo, const T* data, Index order,
+                          Index ld, TileSize tile) {
   if (auto kept = kept_operand(data, ld, {order, tile.rows}, {order, tile.columns}, uplo, false)) return *kept;
-  auto A = MatrixAccess::matrix(session, data, order, order, ld, tile);
-  MatrixAccess::grid(A).use_only(uplo);
+  auto A = detail::MatrixAccess::matrix(session, data, order, order, ld, tile);
+  detail::MatrixAccess::grid(A).use_only(uplo);
   return A;
 }
 
 /// Registers an input A of a pointer routine, with the rows and columns of op(A). Keep the matrix until the caller has
 /// waited for the result: its destructor waits for the tasks, which would delay the write-back.
 template <Scalar T>
-Matrix<T> stored_operand(const std::shared_ptr<Session>& session, Op op, const T* data, Index ld,
+Matrix<T> stored_operand(const std::shared_ptr<detail::Session>& session, Op op, const T* data, Index ld,
                          const tile::Edges& rows, const tile::Edges& columns) {
   return op == Op::NoTrans ? private_input(session, data, ld, rows, columns)
                            : private_input(session, data, ld, columns, rows);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

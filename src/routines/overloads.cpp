@@ -27,16 +27,16 @@
 
 namespace tessera {
 
-namespace detail {
+namespace routines {
 
 using blas::Routine, blas::Shape;
 
-algorithms::Plan plan_call(const Machine& machine, const blas::Call& c) {
+algorithms::Plan plan_call(const machine::Machine& machine, const blas::Call& c) {
   const Index ld = std::max({c.lda, c.ldb, c.ldc});  // 1 if the routine has no such operand
   const auto of_triangle = [&](Op op_b, plan::SumOf what) {
     return plan::plan_triangle(machine, c.type, what, c.op_a, op_b, c.n, c.k, reads_result(c), ld);
   };
-  const Op other = codelets::other_factor(false, c.op_a);
+  const Op other = common::other_factor(false, c.op_a);
   switch (c.shape()) {
   case Shape::product: break;
   case Shape::triangle_product: return of_triangle(c.op_b, plan::SumOf::Triangle);
@@ -54,19 +54,20 @@ namespace {
 /// @param layout  set if the caller passed a layout; it is then argument 1, and all other positions increase by one
 /// @throws ArgumentError, ShapeError
 void require_legal(const blas::Call& call, std::optional<Layout> layout, blas::Rules rules) {
-  if (layout) arguments::require_legal(call.name(), arguments::illegal_layout(*layout));
+  if (layout) blas::arguments::require_legal(call.name(), blas::arguments::illegal_layout(*layout));
   const int shift = layout ? 1 : 0;
   const Layout order = layout.value_or(Layout::ColMajor);
   auto illegal = first_illegal(call, order, rules);
   if (illegal.position != 0) illegal.position += shift;
-  arguments::require_legal(call.name(), illegal);
+  blas::arguments::require_legal(call.name(), illegal);
   auto all = matrices(call, order);
   for (auto& matrix : all) matrix.position += shift;
-  require_reachable(call.name(), all);
+  tile::require_reachable(call.name(), all);
   const auto& output = all.back();
   if (output.m == 0 || output.n == 0) return;
   for (const auto& input : all)
-    if (&input != &output && input.used && input.m > 0 && input.n > 0 && overlap(memory_of(output), memory_of(input)))
+    if (&input != &output && input.used && input.m > 0 && input.n > 0 &&
+        tile::overlap(memory_of(output), memory_of(input)))
       throw ShapeError(call.name(), output.position, output.name,
                        std::string("shares memory with the input ") + input.name);
 }
@@ -74,11 +75,11 @@ void require_legal(const blas::Call& call, std::optional<Layout> layout, blas::R
 /// The plan of a product with operands that the program keeps: its tiles are those in which they are on the GPUs,
 /// unless these are much larger or smaller than they should be, or do not fit together. Empty if no operand is kept.
 template <Scalar T>
-std::optional<algorithms::Plan> plan_kept(const Machine& machine, const blas::Call& c) {
-  if (c.shape() != Shape::product || machine.tile > 0 || kept::matrices == 0) return {};
+std::optional<algorithms::Plan> plan_kept(const machine::Machine& machine, const blas::Call& c) {
+  if (c.shape() != Shape::product || machine.tile > 0 || tile::kept::matrices == 0) return {};
   const auto stored = [&](Op op, const void* data, Index m, Index n, Index ld) {
-    auto known = op == Op::NoTrans ? kept::known(data, m, n, ld, sizeof(T), data == c.C)
-                                   : kept::known(data, n, m, ld, sizeof(T), false);
+    auto known = op == Op::NoTrans ? tile::kept::known(data, m, n, ld, sizeof(T), data == c.C)
+                                   : tile::kept::known(data, n, m, ld, sizeof(T), false);
     if (op != Op::NoTrans) std::swap(known.tile.rows, known.tile.columns);
     return known;
   };
@@ -103,20 +104,20 @@ std::optional<algorithms::Plan> plan_kept(const Machine& machine, const blas::Ca
 /// Computes a product on the GPU that has all operands, without tasks, unless somebody watches tasks or has chosen
 /// tiles.
 /// @return  false if tasks must compute the call
-bool compute_without_tasks(Session& session, const Machine& machine, const blas::Call& call) {
-  if (!machine.has_owners() || machine.tile > 0 || progress_is_watched() || session.recording() != nullptr ||
-      sinks::Dump::active() != nullptr || float_mode::current() != float_mode::usual)
+bool compute_without_tasks(detail::Session& session, const machine::Machine& machine, const blas::Call& call) {
+  if (!machine.has_owners() || machine.tile > 0 || runtime::progress_is_watched() || session.recording() != nullptr ||
+      sinks::Dump::active() != nullptr || common::float_mode::current() != common::float_mode::usual)
     return false;
-  const auto running = begin_unless_exiting(session.calls());
-  const OneWithoutTasks beside_tasks;
-  if (!gpu::compute_product(call, machine.gpus[static_cast<std::size_t>(machine.operands)])) return false;
-  count_submitted();
+  const auto running = runtime::begin_unless_exiting(session.calls());
+  const runtime::OneWithoutTasks beside_tasks;
+  if (!device::gpu::compute_product(call, machine.gpus[static_cast<std::size_t>(machine.operands)])) return false;
+  runtime::count_submitted();
   return true;
 }
 
 /// @param reads  whether the call reads its inputs
 template <Scalar T>
-void compute_in_session(const std::shared_ptr<Session>& session, const blas::Call& call, bool reads) {
+void compute_in_session(const std::shared_ptr<detail::Session>& session, const blas::Call& call, bool reads) {
   const auto& machine = machine_for(*session, {call.C, reads ? call.A : nullptr, reads ? call.B : nullptr});
   const bool on_gpu = reads && machine.operands >= 0;
   if (on_gpu && machine.gpu_count() == 1 && compute_without_tasks(*session, machine, call)) return;
@@ -137,9 +138,9 @@ template <Scalar T>
 void compute_of_type(const blas::Call& call) {
   const bool reads = blas::reads_inputs(call) && (call.k > 0 || !blas::has(call.shape(), blas::Member::k));
   if (call.rows() == 0 || call.n == 0 || (!reads && Factors<T>(call).beta == T(1))) return;
-  const auto session = session_to_wait(call.name());
+  const auto session = runtime::session_to_wait(call.name());
   for (bool right = false; !right;) {
-    kept::InCall looks_for_kept_tiles(session, blas::matrices(call), blas::reads_result(call));
+    tile::kept::InCall looks_for_kept_tiles(session, blas::matrices(call), blas::reads_result(call));
     compute_in_session<T>(session, call, reads);
     right = looks_for_kept_tiles.used_right_values();
   }
@@ -149,7 +150,7 @@ void compute_of_type(const blas::Call& call) {
 void dispatch(const blas::Call& call) {
   if (!call.properties().exists(call.type))
     throw ArgumentError(call.name(), 0, "type", std::string("is ") + call.type + ", which this routine does not have");
-  with_type(call.type, [&]<Scalar T>(T) { compute_of_type<T>(call); });
+  common::with_type(call.type, [&]<Scalar T>(T) { compute_of_type<T>(call); });
 }
 
 void compute(const blas::Call& call, std::optional<Layout> layout) {
@@ -167,7 +168,7 @@ void submit(const TileCall<T>& c) {
                            .op_a = c.op_a,
                            .op_b = c.op_b,
                            .diag = c.diag};
-  arguments::require_legal(options.name(), first_illegal_option(options));
+  blas::arguments::require_legal(options.name(), first_illegal_option(options));
   switch (options.shape()) {
   case Shape::product:
   case Shape::triangle_product: return submit_product(c);
@@ -185,7 +186,7 @@ void compute_legal(const blas::Call& call) {
   dispatch(call);
 }
 
-}  // namespace detail
+}  // namespace routines
 
 using namespace blas;
 
@@ -201,19 +202,19 @@ using namespace blas;
 #define MEMBER_INPUT(name, ld, ...) .name = name, .ld = ld,
 #define MEMBER_OUTPUT(name, leading, ...) .C = name, .ldc = leading
 
-#define ROUTINE(name, types, shape, Alpha, Beta)                                                        \
-  template <CONCEPT_##types T>                                                                          \
-  void name(SHAPE_##shape(MATRICES, Matrix, T, Alpha<T>, Beta<T>)) {                                    \
-    detail::submit<T>({.routine = Routine::name, SHAPE_##shape(TILE_MEMBER)});                          \
-  }                                                                                                     \
-  template <CONCEPT_##types T>                                                                          \
-  void name(SHAPE_##shape(POINTERS, Index, T, Alpha<T>, Beta<T>)) {                                     \
-    detail::compute({.routine = Routine::name, .type = type_letter<T>, SHAPE_##shape(MEMBER)}, {});     \
-  }                                                                                                     \
-  template <CONCEPT_##types T>                                                                          \
-  void name(Layout layout, SHAPE_##shape(POINTERS, Index, T, Alpha<T>, Beta<T>)) {                      \
-    detail::compute({.routine = Routine::name, .type = type_letter<T>, SHAPE_##shape(MEMBER)}, layout); \
-  }                                                                                                     \
+#define ROUTINE(name, types, shape, Alpha, Beta)                                                          \
+  template <CONCEPT_##types T>                                                                            \
+  void name(SHAPE_##shape(MATRICES, Matrix, T, Alpha<T>, Beta<T>)) {                                      \
+    routines::submit<T>({.routine = Routine::name, SHAPE_##shape(TILE_MEMBER)});                          \
+  }                                                                                                       \
+  template <CONCEPT_##types T>                                                                            \
+  void name(SHAPE_##shape(POINTERS, Index, T, Alpha<T>, Beta<T>)) {                                       \
+    routines::compute({.routine = Routine::name, .type = type_letter<T>, SHAPE_##shape(MEMBER)}, {});     \
+  }                                                                                                       \
+  template <CONCEPT_##types T>                                                                            \
+  void name(Layout layout, SHAPE_##shape(POINTERS, Index, T, Alpha<T>, Beta<T>)) {                        \
+    routines::compute({.routine = Routine::name, .type = type_letter<T>, SHAPE_##shape(MEMBER)}, layout); \
+  }                                                                                                       \
   FOR_##types(INSTANTIATE_FORMS, name, shape, Alpha, Beta)
 #define INSTANTIATE_FORMS(letter, T, name, shape, Alpha, Beta)                  \
   template void name<T>(SHAPE_##shape(MATRICES, Matrix, T, Alpha<T>, Beta<T>)); \

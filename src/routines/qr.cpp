@@ -14,16 +14,16 @@
 
 namespace tessera {
 
-namespace detail {
+namespace routines {
 
 namespace {
 
 // --- on matrices -----------------------------------------------------------------------------------------------------
 
 template <Scalar T>
-ReflectorTiles& require_reflectors_of(const char* routine, int position, const Reflectors& reflectors,
-                                      const Matrix<T>& A) {
-  auto& tiles = ReflectorsAccess::tiles(reflectors);
+detail::ReflectorTiles& require_reflectors_of(const char* routine, int position, const Reflectors& reflectors,
+                                              const Matrix<T>& A) {
+  auto& tiles = detail::ReflectorsAccess::tiles(reflectors);
   if (tiles.rows() != A.m() || tiles.columns() != A.n() || (A.n() > 0 && tiles.panel() != A.nb()) ||
       tiles.type() != type_letter<T>)
     throw ShapeError(routine, position, "reflectors", "belong to a matrix of another size or type, or in other panels");
@@ -36,7 +36,7 @@ template <Scalar T>
 void geqrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, T* tau) {
   require_legal("geqrf", LAPACK_CALL(geqrf, reflectors), given);
   if (m == 0 || n == 0) return;
-  const auto session = session_to_wait("geqrf");
+  const auto session = runtime::session_to_wait("geqrf");
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
   const auto plan = plan::plan_geqrf(machine_for(*session, {columns.data()}), type_letter<T>, m, n);
   {
@@ -55,7 +55,7 @@ void unmqr_on_pointers(const Layout* given, Side side, Op op, Index m, Index n, 
   require_legal("unmqr", LAPACK_CALL(unmqr, unitary_product), given);
   const Index order = side == Side::Left ? m : n;
   if (m == 0 || n == 0 || k == 0) return;
-  const auto session = session_to_wait("unmqr");
+  const auto session = runtime::session_to_wait("unmqr");
   const auto layout = layout_of(given);
   ColumnMajorCopy<T> vectors(layout, const_cast<T*>(A), order, k, lda),
       columns(layout, B, m, n, ldb);  // A is only read
@@ -89,7 +89,7 @@ template <Scalar T>
 void ungqr_on_pointers(const Layout* given, Index m, Index n, Index k, T* A, Index lda, const T* tau) {
   require_legal("ungqr", LAPACK_CALL(ungqr, unitary_factor), given);
   if (n == 0) return;
-  const auto session = session_to_wait("ungqr");
+  const auto session = runtime::session_to_wait("ungqr");
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
   T* const rest = columns.data() + k * columns.ld();
   set_columns_of_identity(m, n - k, k, rest, columns.ld());
@@ -112,7 +112,7 @@ void ungqr_on_pointers(const Layout* given, Index m, Index n, Index k, T* A, Ind
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace routines
 
 template <Scalar T>
 void Reflectors::wait(T* tau) const {
@@ -124,42 +124,42 @@ void Reflectors::wait(T* tau) const {
 
 template <Scalar T>
 Reflectors geqrf(const Matrix<T>& A) {
-  const arguments::MatrixArgument at_a{"geqrf", 1, "A"};
-  detail::require_full_panels(at_a, A);
-  arguments::require_in_place(at_a, A);
-  auto reflectors = detail::reflectors_of(A);
-  if (A.m() > 0 && A.n() > 0) detail::submit_geqrf(detail::panels_of(A), A, *reflectors, true);
+  const routines::MatrixArgument at_a{"geqrf", 1, "A"};
+  routines::require_full_panels(at_a, A);
+  routines::require_in_place(at_a, A);
+  auto reflectors = routines::reflectors_of(A);
+  if (A.m() > 0 && A.n() > 0) routines::submit_geqrf(routines::panels_of(A), A, *reflectors, true);
   return detail::ReflectorsAccess::reflectors(std::move(reflectors));
 }
 
 template <Scalar T>
 void unmqr(Side side, Op op, const Matrix<T>& A, const Reflectors& reflectors, const Matrix<T>& C) {
-  detail::require_legal_options(
+  routines::require_legal_options(
       {.routine = blas::LapackRoutine::unmqr, .type = type_letter<T>, .side = side, .op = op});
-  detail::require_tall_panels({"unmqr", 3, "A"}, A);
-  auto& tiles = detail::require_reflectors_of("unmqr", 4, reflectors, A);
-  const arguments::MatrixArgument at_c{"unmqr", 5, "C"};
+  routines::require_tall_panels({"unmqr", 3, "A"}, A);
+  auto& tiles = routines::require_reflectors_of("unmqr", 4, reflectors, A);
+  const routines::MatrixArgument at_c{"unmqr", 5, "C"};
   const bool left = side == Side::Left;
-  detail::require_stored(at_c, C);
-  arguments::require_equal(at_c, left ? "rows" : "columns", left ? C.m() : C.n(), "the rows of A", A.m());
-  arguments::require_equal(at_c, left ? "rows of tiles" : "columns of tiles", left ? C.mt() : C.nt(), "A", A.mt());
-  arguments::require_values({"unmqr", 3, "A"}, A);
-  arguments::require_in_place(at_c, C);
-  arguments::require_disjoint(at_c, C, "A", A);
+  routines::require_stored(at_c, C);
+  routines::require_equal(at_c, left ? "rows" : "columns", left ? C.m() : C.n(), "the rows of A", A.m());
+  routines::require_equal(at_c, left ? "rows of tiles" : "columns of tiles", left ? C.mt() : C.nt(), "A", A.mt());
+  routines::require_values({"unmqr", 3, "A"}, A);
+  routines::require_in_place(at_c, C);
+  routines::require_disjoint(at_c, C, "A", A);
   if (A.n() == 0 || C.m() == 0 || C.n() == 0) return;
-  detail::name_operand(A, 'A'), detail::name_operand(C, 'C');
-  detail::submit_qr(detail::panels_of(A), A, tiles, C,
-                    [&](auto& to) { algorithms::unmqr(to, side, detail::is_adjoint(op), C); });
+  routines::name_operand(A, 'A'), routines::name_operand(C, 'C');
+  routines::submit_qr(routines::panels_of(A), A, tiles, C,
+                      [&](auto& to) { algorithms::unmqr(to, side, routines::is_adjoint(op), C); });
 }
 
 template <Scalar T>
 void ungqr(const Matrix<T>& A, const Reflectors& reflectors) {
-  const arguments::MatrixArgument at_a{"ungqr", 1, "A"};
-  detail::require_tall_panels(at_a, A);
-  arguments::require_in_place(at_a, A);
-  auto& tiles = detail::require_reflectors_of("ungqr", 2, reflectors, A);
-  detail::name_operand(A, 'A');
-  if (A.n() > 0) detail::submit_qr(detail::panels_of(A), A, tiles, A, [](auto& to) { algorithms::ungqr(to); });
+  const routines::MatrixArgument at_a{"ungqr", 1, "A"};
+  routines::require_tall_panels(at_a, A);
+  routines::require_in_place(at_a, A);
+  auto& tiles = routines::require_reflectors_of("ungqr", 2, reflectors, A);
+  routines::name_operand(A, 'A');
+  if (A.n() > 0) routines::submit_qr(routines::panels_of(A), A, tiles, A, [](auto& to) { algorithms::ungqr(to); });
 }
 
 DEFINE_ON_POINTERS(void, geqrf, (Scalar T), (Index m, Index n, T* A, Index lda, T* tau), geqrf_on_pointers,

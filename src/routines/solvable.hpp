@@ -6,23 +6,23 @@
 #include "conformable.hpp"
 #include "operands.hpp"
 
-namespace tessera::detail {
+namespace tessera::routines {
 
 /// Checks a solve with both factors of A, on square tiles.
 /// @throws ShapeError, ArgumentError if A or B does not suit
 template <Scalar T>
 void require_solvable(const char* routine, int at_a, Op op, const Matrix<T>& A, int at_b, const Matrix<T>& B) {
-  const arguments::MatrixArgument a{routine, at_a, "A"}, b{routine, at_b, "B"};
-  arguments::require_square(a, A);
-  arguments::require_same_tiles(a, "rows", arguments::row_cut(A), "its columns", arguments::column_cut(A));
-  arguments::require_equal(b, "rows", B.m(), "A", A.m());
-  arguments::require_in_place(b, B);
+  const MatrixArgument a{routine, at_a, "A"}, b{routine, at_b, "B"};
+  require_square(a, A);
+  require_same_tiles(a, "rows", row_cut(A), "its columns", column_cut(A));
+  require_equal(b, "rows", B.m(), "A", A.m());
+  require_in_place(b, B);
   if (B.m() == 0 || B.n() == 0) return;
-  arguments::require_values(a, A);
-  arguments::require_same_tiles(b, "rows", arguments::row_cut(B), "A", arguments::row_cut(A));
-  arguments::require_disjoint(b, B, "A", A);
+  require_values(a, A);
+  require_same_tiles(b, "rows", row_cut(B), "A", row_cut(A));
+  require_disjoint(b, B, "A", A);
   const Factor<T> given(A, op);
   require_operation(a, is_transposed(B) ? given.transposed(is_conjugated(B)) : given);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

@@ -13,13 +13,12 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 
-namespace tessera::detail {
+namespace tessera::routines {
 
 using blas::Member;
 
 template <Scalar T>
 void submit_symmetric(const TileCall<T>& call) {
-  using namespace arguments;
   const bool hermitian = is_hermitian<T>(call.routine);
   const auto at_a = matrix_argument(call.routine, Member::A), at_b = matrix_argument(call.routine, Member::B),
              at_c = matrix_argument(call.routine, Member::C);
@@ -34,7 +33,7 @@ void submit_symmetric(const TileCall<T>& call) {
   // On a transposed view of C, Cᵀ ← α A Bᵀ + β Cᵀ, the stored C receives C ← α B A + β C if Aᵀ = A. If the view of A
   // equals its conjugate (Aᵀ of a Hermitian A, Aᴴ of a symmetric A), the view of C must be conjugated, too.
   if (conjugates(hermitian, A) != conjugates(hermitian, C)) refuse_conjugate(at_a);
-  const auto& session = MatrixAccess::session(C);
+  const auto& session = detail::MatrixAccess::session(C);
   const T alpha = conjugated_if<T>(is_conjugated(C), call.alpha), beta = conjugated_if<T>(is_conjugated(C), call.beta);
   name_operand(A, 'A'), name_operand(B, 'B'), name_operand(C, 'C');
   if (is_read(beta, alpha == T{})) require_values(at_c, C);
@@ -60,7 +59,8 @@ void submit_symmetric(const TileCall<T>& call) {
 }
 
 template <Scalar T>
-void compute_symmetric(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
+void compute_symmetric(const std::shared_ptr<detail::Session>& session, const algorithms::Plan& plan,
+                       const blas::Call& call) {
   const bool hermitian = is_hermitian<T>(call.routine);
   const auto [side, m, n] = std::tuple(call.side, call.m, call.n);
   const auto [alpha, beta] = Factors<T>(call);
@@ -94,4 +94,4 @@ void compute_symmetric(const std::shared_ptr<Session>& session, const algorithms
 
 INSTANTIATE_FAMILY(symmetric)
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

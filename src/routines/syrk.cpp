@@ -14,13 +14,12 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 
-namespace tessera::detail {
+namespace tessera::routines {
 
 using blas::Member;
 
 template <Scalar T>
 void submit_update(const TileCall<T>& call) {
-  using namespace arguments;
   const bool hermitian = is_hermitian<T>(call.routine);
   const bool two = call.B != nullptr;
   const auto at_a = matrix_argument(call.routine, Member::A), at_c = matrix_argument(call.routine, Member::C),
@@ -41,7 +40,7 @@ void submit_update(const TileCall<T>& call) {
   const Uplo triangle = opposite_if(is_transposed(C), call.uplo);
   const auto result = C.stored();
   const auto region = computed_tiles(at_c, triangle, result);
-  const auto& session = MatrixAccess::session(C);
+  const auto& session = detail::MatrixAccess::session(C);
   name_operand(A, 'A'), name_operand(C, 'C');
   if (two) name_operand(*call.B, 'B');
   const bool adds_nothing = alpha == T{} || P.n() == 0;
@@ -68,13 +67,14 @@ void submit_update(const TileCall<T>& call) {
 }
 
 template <Scalar T>
-void compute_update(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
+void compute_update(const std::shared_ptr<detail::Session>& session, const algorithms::Plan& plan,
+                    const blas::Call& call) {
   const bool hermitian = is_hermitian<T>(call.routine);
   const auto [uplo, op, n, k] = std::tuple(call.uplo, call.op_a, call.n, call.k);
   const auto [alpha, beta] = Factors<T>(call);
   const bool two = call.shape() == blas::Shape::rank_2k;
   const auto c = private_output(session, plan, static_cast<T*>(call.C), n, n, call.ldc, uplo);
-  const auto region = computed_tiles<T>(arguments::matrix_argument(call.routine, Member::C), uplo, c);
+  const auto region = computed_tiles<T>(matrix_argument(call.routine, Member::C), uplo, c);
   name_operand(c, 'C');
   if (alpha == T{} || k == 0) {  // A and B are not read, and may be null
     algorithms::submit_scale(*session, beta, c, region, hermitian);
@@ -95,4 +95,4 @@ void compute_update(const std::shared_ptr<Session>& session, const algorithms::P
 
 INSTANTIATE_FAMILY(update)
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

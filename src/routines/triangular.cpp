@@ -14,7 +14,7 @@
 #include "runtime/session.hpp"
 #include "sinks/step_inputs.hpp"
 
-namespace tessera::detail {
+namespace tessera::routines {
 
 namespace {
 
@@ -26,8 +26,8 @@ struct HeldBack {
 
 /// Submits the tasks of trmm or trsm.
 /// @param B  overwritten by `sweep`
-void unroll_triangular(const Session& session, const algorithms::Plan& plan, bool inverse,
-                       const algorithms::Sweep& sweep, const Number& alpha, const tile::Stored& B,
+void unroll_triangular(const detail::Session& session, const algorithms::Plan& plan, bool inverse,
+                       const algorithms::Sweep& sweep, const common::Number& alpha, const tile::Stored& B,
                        const HeldBack& held_back = {}) {
   sinks::Submitter submitter(session, B, plan.gpus);
   algorithms::submit(submitter, [&](auto& to) {
@@ -45,7 +45,7 @@ void unroll_triangular(const Session& session, const algorithms::Plan& plan, boo
 /// Whether a solve holds back what other processes receive.
 template <Scalar T>
 HeldBack held_back(bool inverse, Side side, const Matrix<T>& A, const Matrix<T>& B) {
-  const auto& share = MatrixAccess::grid(B).share();
+  const auto& share = detail::MatrixAccess::grid(B).share();
   if (!inverse || !share.is_distributed()) return {};
   const int processes = side == Side::Left ? share.p : share.q, others = side == Side::Left ? share.q : share.p;
   const auto bytes = [](const Matrix<T>& X) {
@@ -60,7 +60,6 @@ HeldBack held_back(bool inverse, Side side, const Matrix<T>& A, const Matrix<T>&
 
 template <Scalar T>
 void submit_triangular(const TileCall<T>& call) {
-  using namespace arguments;
   const auto at_a = matrix_argument(call.routine, blas::Member::A),
              at_b = matrix_argument(call.routine, blas::Member::C);
   const auto &A = *call.A, &B = *call.C;
@@ -69,7 +68,7 @@ void submit_triangular(const TileCall<T>& call) {
   require_equal(at_b, left ? "rows" : "columns", left ? B.m() : B.n(), "A", A.m());
   require_writable(at_b, B);
   if (B.m() == 0 || B.n() == 0) return;
-  const auto& session = MatrixAccess::session(B);
+  const auto& session = detail::MatrixAccess::session(B);
   // On a transposed view of B, Bᵀ ← α op(A) Bᵀ, the stored B receives B ← α B op(A)ᵀ. For Bᴴ, α is conjugated, too.
   const bool transposed = is_transposed(B), conjugate = is_conjugated(B);
   const T alpha = conjugated_if<T>(conjugate, call.alpha);
@@ -94,7 +93,8 @@ void submit_triangular(const TileCall<T>& call) {
 }
 
 template <Scalar T>
-void compute_triangular(const std::shared_ptr<Session>& session, const algorithms::Plan& plan, const blas::Call& call) {
+void compute_triangular(const std::shared_ptr<detail::Session>& session, const algorithms::Plan& plan,
+                        const blas::Call& call) {
   const T alpha = Factors<T>(call).alpha;
   const auto b = private_output(session, plan, static_cast<T*>(call.C), call.m, call.n, call.ldc);
   name_operand(b, 'B');
@@ -124,4 +124,4 @@ void compute_triangular(const std::shared_ptr<Session>& session, const algorithm
 
 INSTANTIATE_FAMILY(triangular)
 
-}  // namespace tessera::detail
+}  // namespace tessera::routines

@@ -14,7 +14,7 @@
 
 namespace tessera {
 
-namespace detail {
+namespace routines {
 
 namespace {
 
@@ -24,7 +24,7 @@ Index trtrs_on_pointers(const Layout* given, Uplo uplo, Op op, Diag diag, Index 
   require_legal("trtrs", LAPACK_CALL(trtrs, triangular_system), given);
   if (const Index zero = diag == Diag::NonUnit ? first_zero(n, A, lda) : 0; zero != 0) return zero;
   if (n == 0 || nrhs == 0) return 0;
-  const auto session = session_to_wait("trtrs");
+  const auto session = runtime::session_to_wait("trtrs");
   const T alpha(1);
   const blas::ByColumns solve({.routine = blas::Routine::trsm,
                                .type = type_letter<T>,
@@ -49,7 +49,7 @@ Index trtrs_on_pointers(const Layout* given, Uplo uplo, Op op, Diag diag, Index 
 
 }  // namespace
 
-}  // namespace detail
+}  // namespace routines
 
 DEFINE_ON_POINTERS(Index, trtrs, (Scalar T),
                    (Uplo uplo, Op op, Diag diag, Index n, Index nrhs, const T* A, Index lda, T* B, Index ldb),

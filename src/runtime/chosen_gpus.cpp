@@ -10,7 +10,7 @@
 #include "common/variables.hpp"
 #include "devices/opencl/opencl.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -21,12 +21,12 @@ std::string starpu_limit(bool opencl, const std::string& number = "") {
 
 /// Probes the CUDA GPUs assigned to this process.
 /// @param wanted  -1: all of its share
-gpu::Probe probe_share(const RuntimeOptions& options, int wanted) {
-  if (options.node_parts <= 1) return gpu::probe(wanted);
-  const auto count = static_cast<int>(gpu::visible_devices().size());
+device::gpu::Probe probe_share(const RuntimeOptions& options, int wanted) {
+  if (options.node_parts <= 1) return device::gpu::probe(wanted);
+  const auto count = static_cast<int>(device::gpu::visible_devices().size());
   const auto first_of = [&](int part) { return part * count / options.node_parts; };
   const int first = first_of(options.node_part), share = std::max(1, first_of(options.node_part + 1) - first);
-  auto found = gpu::probe(wanted > 0 ? wanted : share, first);
+  auto found = device::gpu::probe(wanted > 0 ? wanted : share, first);
   int sharers = 0;
   for (int part = 0; part < options.node_parts; part++) sharers += first_of(part) == first ? 1 : 0;
   for (auto& gpu : found.usable) share_memory(gpu, sharers);
@@ -36,20 +36,22 @@ gpu::Probe probe_share(const RuntimeOptions& options, int wanted) {
 void require_allowed(const RuntimeOptions& options) {
   const int cuda = std::max(0, options.cuda), opencl = std::max(0, options.opencl);
   if (cuda + opencl == 0 || options.gpus <= cuda + opencl) return;
-  throw option_error("gpus", "is " + std::to_string(options.gpus) + ", but the options cuda and opencl allow only " +
-                                 std::to_string(cuda + opencl) + " devices");
+  throw common::option_error("gpus", "is " + std::to_string(options.gpus) +
+                                         ", but the options cuda and opencl allow only " +
+                                         std::to_string(cuda + opencl) + " devices");
 }
 
 /// Throws if fewer devices of a kind are found than the user has asked for.
 /// @param option  the name of that number in RuntimeOptions
-void require_found(int asked_for, const gpu::Probe& found, const char* option, const char* devices) {
+void require_found(int asked_for, const device::gpu::Probe& found, const char* option, const char* devices) {
   if (asked_for <= std::ssize(found.usable)) return;
   const std::string why = found.unusable.empty() ? "" : " (" + found.unusable.front() + ")";
-  throw option_error(option, "is " + std::to_string(asked_for) + ", but this machine has " +
-                                 std::to_string(found.usable.size()) + " " + devices + " that can be used" + why);
+  throw common::option_error(option, "is " + std::to_string(asked_for) + ", but this machine has " +
+                                         std::to_string(found.usable.size()) + " " + devices + " that can be used" +
+                                         why);
 }
 
-gpu::Probe probe_cuda(const RuntimeOptions& options) {
+device::gpu::Probe probe_cuda(const RuntimeOptions& options) {
   const bool limited = options.gpus >= 0 && (options.cuda < 0 || options.gpus < options.cuda);
   auto found = probe_share(options, limited ? options.gpus : options.cuda);
   require_found(limited ? std::min(options.gpus, options.cuda) : options.cuda, found, "cuda", "CUDA GPUs");
@@ -58,52 +60,55 @@ gpu::Probe probe_cuda(const RuntimeOptions& options) {
 
 /// The OpenCL devices that the user has asked for. All processes of a node take the same ones.
 /// @param cuda  number of CUDA GPUs in the session
-gpu::Probe probe_opencl(const RuntimeOptions& options, int cuda) {
+device::gpu::Probe probe_opencl(const RuntimeOptions& options, int cuda) {
   const bool limited = options.gpus >= 0 && options.gpus - cuda < options.opencl;
-  auto found = opencl::probe(limited ? options.gpus - cuda : options.opencl, opencl::Kinds::All, cuda > 0);
+  auto found =
+      device::opencl::probe(limited ? options.gpus - cuda : options.opencl, device::opencl::Kinds::All, cuda > 0);
   if (!limited) require_found(options.opencl, found, "opencl", "OpenCL devices");
   if (const int room = STARPU_MAXNODES - 1 - cuda; std::ssize(found.usable) > room)
-    throw option_error("opencl", "is " + std::to_string(options.opencl) + ", but with " + std::to_string(cuda) +
-                                     " CUDA GPUs this StarPU has room for only " + std::to_string(room) +
-                                     " OpenCL devices");
+    throw common::option_error("opencl", "is " + std::to_string(options.opencl) + ", but with " + std::to_string(cuda) +
+                                             " CUDA GPUs this StarPU has room for only " + std::to_string(room) +
+                                             " OpenCL devices");
   for (auto& gpu : found.usable) share_memory(gpu, std::max(1, options.node_parts));
   return found;
 }
 
-void add(gpu::Probe& to, const gpu::Probe& more) {
+void add(device::gpu::Probe& to, const device::gpu::Probe& more) {
   to.usable.insert(to.usable.end(), more.usable.begin(), more.usable.end());
   to.unusable.insert(to.unusable.end(), more.unusable.begin(), more.unusable.end());
 }
 
 }  // namespace
 
-void share_memory(gpu::Info& gpu, int sharers) {
+void share_memory(device::gpu::Info& gpu, int sharers) {
   gpu.memory /= static_cast<std::size_t>(sharers);
   gpu.free = std::min(gpu.free, gpu.memory);
 }
 
-void share_memory_of_twins(std::vector<gpu::Info>& gpus) {
-  if (std::ranges::none_of(gpus, &gpu::Info::of_nvidia) || std::ranges::all_of(gpus, &gpu::Info::opencl)) return;
+void share_memory_of_twins(std::vector<device::gpu::Info>& gpus) {
+  if (std::ranges::none_of(gpus, &device::gpu::Info::of_nvidia) ||
+      std::ranges::all_of(gpus, &device::gpu::Info::opencl))
+    return;
   for (auto& gpu : gpus)
     if (!gpu.opencl || gpu.of_nvidia) share_memory(gpu, 2);
 }
 
-gpu::Probe find_gpus(const RuntimeOptions& options) {
+device::gpu::Probe find_gpus(const RuntimeOptions& options) {
   if (options.gpus == 0) return {};
   require_allowed(options);
   const bool no_cuda = options.cuda == 0 || (options.cuda < 0 && options.opencl > 0);
-  auto found = no_cuda ? gpu::Probe() : probe_cuda(options);
+  auto found = no_cuda ? device::gpu::Probe() : probe_cuda(options);
   const auto cuda = static_cast<int>(found.usable.size());
   if (options.opencl > 0) {
     add(found, probe_opencl(options, cuda));
     share_memory_of_twins(found.usable);
   } else if (options.opencl < 0 && cuda > 0) {
-    for (const auto& gpu : opencl::gpus_of_other_makers())
+    for (const auto& gpu : device::opencl::gpus_of_other_makers())
       found.unusable.push_back(gpu +
                                ": only the CUDA GPUs compute unless TESSERA_DEVICES=cuda=N,opencl=N asks for both");
   } else if (options.opencl < 0 && options.node_parts <= 1) {
     // Only with a single process per node: otherwise all processes would take the same OpenCL devices.
-    add(found, opencl::probe(options.gpus, opencl::Kinds::Gpus));
+    add(found, device::opencl::probe(options.gpus, device::opencl::Kinds::Gpus));
   }
   return found;
 }
@@ -112,19 +117,21 @@ bool is_limited(Index memory, bool opencl) {
   return memory > 0 || std::getenv(starpu_limit(opencl).c_str()) != nullptr;
 }
 
-void limit_memory(const std::vector<gpu::Info>& gpus, Index memory, StarpuVariables& variables) {
+void limit_memory(const std::vector<device::gpu::Info>& gpus, Index memory, common::StarpuVariables& variables) {
   constexpr double mebibyte = 1 << 20, workspace = 64 * mebibyte;  // for the workspace, see devices/cuda/handles.hpp
   for (const auto& gpu : gpus) {
     if (static_cast<double>(memory) * mebibyte > static_cast<double>(gpu.memory))
-      throw option_error("gpu_memory", "is " + std::to_string(memory) + " MiB, but GPU " + std::to_string(gpu.ordinal) +
-                                           " has " + std::to_string(gpu.memory >> 20));
+      throw common::option_error("gpu_memory", "is " + std::to_string(memory) + " MiB, but GPU " +
+                                                   std::to_string(gpu.ordinal) + " has " +
+                                                   std::to_string(gpu.memory >> 20));
     if (is_limited(memory, gpu.opencl)) continue;
     const auto most = static_cast<Index>(share_of_memory * (static_cast<double>(gpu.free) - workspace) / mebibyte);
     variables.set(starpu_limit(gpu.opencl, std::to_string(gpu.ordinal)),
                   std::to_string(std::max<Index>(1, most)));  // 0 would mean no limit
   }
   for (const bool opencl : {false, true})
-    if (memory > 0) variables.set(starpu_limit(opencl), std::to_string(memory), StarpuVariables::IfSet::Replace);
+    if (memory > 0)
+      variables.set(starpu_limit(opencl), std::to_string(memory), common::StarpuVariables::IfSet::Replace);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -8,19 +8,19 @@
 #include "common/starpu_variables.hpp"
 #include "devices/gpu.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// The GPUs of this session, CUDA GPUs first. OpenCL devices are probed only if the user asks for them or there are no
 /// CUDA GPUs.
 /// @throws ArgumentError if there are fewer devices of a kind than the user asks for, or if `gpus` exceeds the sum of
 ///         `cuda` and `opencl`. `require_devices` checks whether there are `gpus` devices in total
-gpu::Probe find_gpus(const RuntimeOptions& options);
+device::gpu::Probe find_gpus(const RuntimeOptions& options);
 
 /// Divides the tile memory of a GPU among the processes that use it.
-void share_memory(gpu::Info& gpu, int sharers);
+void share_memory(device::gpu::Info& gpu, int sharers);
 
 /// Halves the tile memory of each CUDA GPU that may also be an OpenCL device of this session.
-void share_memory_of_twins(std::vector<gpu::Info>& gpus);
+void share_memory_of_twins(std::vector<device::gpu::Info>& gpus);
 
 /// The error if the session needs packaging/starpu/patches/opencl-beside-cuda.patch and StarPU lacks it.
 inline constexpr const char* starpu_leaves_out_opencl =
@@ -35,6 +35,6 @@ bool is_limited(Index memory, bool opencl);
 /// Limits the memory that StarPU may use on each GPU. StarPU takes these limits only from the environment.
 /// @param memory     [MiB]; 0: most of the free memory, unless the user has set StarPU's variable
 /// @param variables  receive the limits
-void limit_memory(const std::vector<gpu::Info>& gpus, Index memory, StarpuVariables& variables);
+void limit_memory(const std::vector<device::gpu::Info>& gpus, Index memory, common::StarpuVariables& variables);
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -64,4 +64,4 @@ PartOfCores::~PartOfCores() {
   if (is_part_) sched_setaffinity(0, sizeof(before_), &before_);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -7,7 +7,7 @@
 
 #include "common/not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// A CPU in Linux's sense: a hardware thread of a core.
 struct Processor {
@@ -21,7 +21,7 @@ std::vector<Processor> part_of(std::vector<Processor> all, int part, int parts);
 int cores_of(const std::vector<Processor>& processors);
 
 /// Restricts this thread, and threads that it starts, to one part of its cores during the lifetime of this object.
-class PartOfCores : NotCopyable {
+class PartOfCores : common::NotCopyable {
  public:
   /// @param parts  if 1, nothing changes
   PartOfCores(int part, int parts);
@@ -35,4 +35,4 @@ class PartOfCores : NotCopyable {
   bool is_part_ = false;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

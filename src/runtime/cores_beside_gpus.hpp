@@ -7,7 +7,7 @@
 
 #include "machine/machine.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// The role of the CPU cores in a session with GPUs.
 struct CoresBesideGpus {
@@ -21,6 +21,6 @@ struct CoresBesideGpus {
 /// there are CUDA GPUs, the user must also ask for CPU workers, because idle CPU workers slow down the threads that
 /// drive these GPUs.
 /// @param machine  the machine with its GPUs
-CoresBesideGpus cores_beside_gpus(const Machine& machine, const RuntimeOptions& options);
+CoresBesideGpus cores_beside_gpus(const machine::Machine& machine, const RuntimeOptions& options);
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -13,7 +13,7 @@
 #include "process_session.hpp"
 #include "session.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -37,7 +37,7 @@ constexpr unsigned first_context = 0;
 constexpr int host = -1;
 
 /// The memory node of a GPU, or `host` for all nodes of the host.
-int device_at(int node) { return gpu_workers::is_gpu_memory(static_cast<unsigned>(node)) ? node : host; }
+int device_at(int node) { return device::gpu_workers::is_gpu_memory(static_cast<unsigned>(node)) ? node : host; }
 
 /// Counts since the last reset.
 class Counters {
@@ -121,21 +121,21 @@ void reset_counters() { counters.reset(); }
 
 Statistics read_counters(const std::vector<unsigned>& gpu_nodes) { return counters.read(gpu_nodes); }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime
 
 namespace tessera {
 
 Statistics statistics() {
-  const auto session = detail::session();
+  const auto session = runtime::session();
   std::vector<unsigned> nodes;
   for (const auto& workers : session->machine().gpu_workers)
     nodes.push_back(starpu_worker_get_memory_node(static_cast<unsigned>(workers.front())));
-  return detail::read_counters(nodes);
+  return runtime::read_counters(nodes);
 }
 
 void reset_statistics() {
-  const auto session = detail::session();  // starts StarPU, which keeps the counts
-  detail::reset_counters();
+  const auto session = runtime::session();  // starts StarPU, which keeps the counts
+  runtime::reset_counters();
 }
 
 }  // namespace tessera

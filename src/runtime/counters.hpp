@@ -12,7 +12,7 @@
 #include "common/not_copyable.hpp"
 
 /// The counts behind `statistics`. All functions except `count_submitted` need a running StarPU.
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// Counts a tile task.
 void count_submitted();
@@ -25,7 +25,7 @@ inline std::atomic<int> products_without_tasks = 0;
 /// The products of the calling thread among these. A thread that waits finds a count above 0 only in a signal handler
 /// that has interrupted a product, or after a handler has jumped out of one.
 inline thread_local int products_of_this_thread = 0;
-struct OneWithoutTasks : NotCopyable {
+struct OneWithoutTasks : common::NotCopyable {
   OneWithoutTasks() { products_without_tasks++, products_of_this_thread++; }
   ~OneWithoutTasks() { products_without_tasks--, products_of_this_thread--; }
 };
@@ -41,4 +41,4 @@ void reset_counters();
 /// @param gpu_nodes  the memory nodes of the GPUs; links name a GPU by its position among them
 Statistics read_counters(const std::vector<unsigned>& gpu_nodes);
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

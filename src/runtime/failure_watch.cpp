@@ -5,11 +5,11 @@
 
 #include "common/failure.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
-FailureWatch::FailureWatch() : strays_seen_(codelets::stray_failures()) {}
+FailureWatch::FailureWatch() : strays_seen_(common::stray_failures()) {}
 
-void FailureWatch::add(const std::shared_ptr<codelets::Failure>& failure) {
+void FailureWatch::add(const std::shared_ptr<common::Failure>& failure) {
   const std::lock_guard lock(mutex_);
   if (added_.empty() || added_.back() != failure) added_.push_back(failure);  // a failure is added once per spoilt tile
 }
@@ -20,16 +20,16 @@ void FailureWatch::forget_told() {
 }
 
 void FailureWatch::check() {
-  std::vector<std::shared_ptr<codelets::Failure>> added;
+  std::vector<std::shared_ptr<common::Failure>> added;
   {
     const std::lock_guard lock(mutex_);
     added.swap(added_);
   }
   for (const auto& failure : added) failure->told = true;
-  const auto now = codelets::stray_failures();
+  const auto now = common::stray_failures();
   const bool stray = strays_seen_.exchange(now) != now;
   if (!added.empty()) throw RuntimeError(added.front()->what);
-  if (stray) throw RuntimeError(codelets::last_stray_failure());
+  if (stray) throw RuntimeError(common::last_stray_failure());
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

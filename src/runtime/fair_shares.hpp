@@ -10,7 +10,7 @@
 #include "common/not_copyable.hpp"
 
 /// Task priorities by which concurrent calls share the devices, by start-time fair queueing.
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// The virtual time of all running calls. Each task advances the time of its call in proportion to the task's
 /// arithmetic, and earlier tasks are more urgent. A new call starts at the time that the running calls have reached, so
@@ -18,7 +18,7 @@ namespace tessera::detail {
 class FairShares {
  public:
   /// One call.
-  class Share : NotCopyable {
+  class Share : common::NotCopyable {
    public:
     explicit Share(FairShares& all) : all_(all), next_(all.begin()) {}
     ~Share() { all_.end(); }
@@ -81,4 +81,4 @@ class FairShares {
   std::int64_t calls_ = 0, reached_ = 0;  // guarded by mutex_
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

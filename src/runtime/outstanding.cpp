@@ -7,7 +7,7 @@
 
 #include "common/not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// Lets a waiting thread poll for the end for a limited time before it sleeps. Waking up delays short calls noticeably;
 /// polling through long calls would waste a core. Only one thread polls at a time, because more of them would take
@@ -91,4 +91,4 @@ void Outstanding::wait([[maybe_unused]] std::chrono::milliseconds polling) {
   STARPU_PTHREAD_MUTEX_UNLOCK(&mutex_);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -13,12 +13,12 @@
 
 #include "common/not_copyable.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// Counts work that has begun and not ended. A wait covers all work that began before the wait; work that begins later
 /// belongs to the next generation. Uses StarPU's mutex and condition variable, because only these work in simulated
 /// time.
-class Outstanding : NotCopyable {
+class Outstanding : common::NotCopyable {
   using Generation = std::uint64_t;
 
  public:
@@ -64,4 +64,4 @@ class Outstanding : NotCopyable {
   std::atomic<Index> ended_ = 0;       ///< number of ended generations; atomic, so that polling needs no mutex
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

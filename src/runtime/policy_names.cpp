@@ -16,7 +16,7 @@
 #include "common/environment.hpp"
 #include "common/variables.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -31,7 +31,7 @@ class PolicyLibrary {
   }
 
   [[noreturn]] void refuse(const std::string& why) const {
-    throw option_error("STARPU_SCHED_LIB", "is '" + file_ + "', " + why);
+    throw common::option_error("STARPU_SCHED_LIB", "is '" + file_ + "', " + why);
   }
 
   bool has(const std::string& name) const { return find_(name.c_str()) != nullptr; }
@@ -60,7 +60,7 @@ class PolicyLibrary {
 
 /// The library that STARPU_SCHED_LIB names; null if the variable is not set.
 std::unique_ptr<PolicyLibrary> policy_library() {
-  const auto file = environment("STARPU_SCHED_LIB");
+  const auto file = common::environment("STARPU_SCHED_LIB");
   if (file.empty()) return nullptr;
   return std::make_unique<PolicyLibrary>(std::string(file));
 }
@@ -99,7 +99,8 @@ std::vector<std::string> all_names(const PolicyLibrary* library) {
 void require_policy(const std::string& name) {
   const auto library = policy_library();  // refused even if its policies are not asked for
   if (name == our_policy) {
-    if (const char* refusal = tessera_sched_check_options(); refusal != nullptr) throw option_error("policy", refusal);
+    if (const char* refusal = tessera_sched_check_options(); refusal != nullptr)
+      throw common::option_error("policy", refusal);
     return;
   }
   if (library && library->has(name)) return;
@@ -110,12 +111,12 @@ void require_policy(const std::string& name) {
   }
   const char* reason = why_not(name);
   const auto because = reason == nullptr ? "" : std::string(", ") + reason;
-  throw option_error("policy", "is '" + name + "'" + because + ", must be one of " + known);
+  throw common::option_error("policy", "is '" + name + "'" + because + ", must be one of " + known);
 }
 
 std::string first_policy_of_library() {
   const auto library = policy_library();
-  if (!library) throw option_error("STARPU_SCHED_LIB", "is not set");
+  if (!library) throw common::option_error("STARPU_SCHED_LIB", "is not set");
   const auto names = library->names();
   if (names.empty()) library->refuse("whose starpu_get_sched_lib_policies lists no policy");
   std::error_code error;
@@ -132,4 +133,4 @@ std::string policy_file(const std::string& name) {
   return file_with(reinterpret_cast<const void*>(&starpu_sched_get_predefined_policies));
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// The name of the policy in libtessera_sched.
 constexpr const char* our_policy = "tessera";
@@ -22,4 +22,4 @@ std::string first_policy_of_library();
 /// @param name  a policy that `require_policy` accepts
 std::string policy_file(const std::string& name);
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

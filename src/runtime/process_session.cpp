@@ -25,7 +25,7 @@
 #include "session.hpp"
 #include "start_options.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -34,9 +34,9 @@ auto& mutex = *new std::mutex;
 auto& ended = *new std::condition_variable;
 bool alive = false;   // true from the start of a session until after its destructor; guarded by mutex
 bool joined = false;  // the last session has joined the program's StarPU; guarded by mutex
-auto& running = *new std::weak_ptr<Session>;       // guarded by mutex
-auto& until_exit = *new std::shared_ptr<Session>;  // guarded by mutex
-std::atomic<bool> in_use = false;                  // StarPU is starting, running or stopping
+auto& running = *new std::weak_ptr<detail::Session>;       // guarded by mutex
+auto& until_exit = *new std::shared_ptr<detail::Session>;  // guarded by mutex
+std::atomic<bool> in_use = false;                          // StarPU is starting, running or stopping
 std::atomic<bool> forked = false;
 /// Whether this thread is starting or ending a session. If StarPU or CUDA then calls exit(), the exit must not wait for
 /// this thread.
@@ -53,8 +53,8 @@ void begin_as_child() {
   if (in_use) forked = true;
   new (&mutex) std::mutex;
   new (&ended) std::condition_variable;
-  exit_gate::open();
-  host::OneThread::begin_as_child();
+  common::exit_gate::open();
+  device::cpu::OneThread::begin_as_child();
 }
 
 /// A session, and what to do after it has ended. A forked child keeps what it has inherited.
@@ -73,16 +73,16 @@ struct KeptSession {
     }
   };
   struct UnlessForked {
-    void operator()(Session* session) const {
+    void operator()(detail::Session* session) const {
       const Busy ends;
       if (!forked) delete session;
     }
   };
   End end;  // destroyed after the session
-  std::unique_ptr<Session, UnlessForked> session;
+  std::unique_ptr<detail::Session, UnlessForked> session;
   explicit KeptSession(const RuntimeOptions& options) {
     const Busy starts;
-    session.reset(new Session(options));
+    session.reset(new detail::Session(options));
   }
 };
 
@@ -91,7 +91,7 @@ struct KeptSession {
 /// task is left and none is submitted for longer than a live call would pause, or if no task ends for longer than any
 /// task takes.
 /// @return  false if the wait was given up
-bool calls_have_ended(Session& session) {
+bool calls_have_ended(detail::Session& session) {
   auto& calls = session.calls().unfinished();
 #ifdef STARPU_SIMGRID  // polling would not advance simulated time
   calls.wait();
@@ -116,20 +116,20 @@ bool calls_have_ended(Session& session) {
 /// ended.
 void end_of_process() {
   if (forked || busy || starpu_worker_get_id() >= 0) return;
-  exit_gate::close();
+  common::exit_gate::close();
   std::unique_lock lock(mutex);
   ended.wait(lock, [] { return !alive || !running.expired(); });
   const auto left = running.lock();
-  std::shared_ptr<Session> last;
+  std::shared_ptr<detail::Session> last;
   last.swap(until_exit);
   lock.unlock();
-  finish_measuring();
+  machine::finish_measuring();
   const auto session = last != nullptr ? last : left;
   if (session == nullptr) return;
   if (calls_have_ended(*session)) {
     if (last != nullptr) last->wait_for_everything();
   } else {
-    static auto& never_ends = *new std::shared_ptr<Session>;  // ending it would wait for that call
+    static auto& never_ends = *new std::shared_ptr<detail::Session>;  // ending it would wait for that call
     never_ends = session;
   }
 }
@@ -141,7 +141,7 @@ struct LastGuard {
 
 /// Starts a session once the last one has shut StarPU down; it would otherwise join a StarPU that is about to stop. The
 /// mutex is held while StarPU starts: other threads need the session, and an exit must not end CUDA at that time.
-std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
+std::shared_ptr<detail::Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
   require_can_wait("Runtime");
   static std::once_flag once;
   std::call_once(once, [] {
@@ -149,13 +149,13 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
     std::atexit(end_of_process);  // an exit during the start of StarPU waits until it has started
   });
   ended.wait(lock, [] { return !alive; });
-  if (exit_gate::is_closed()) {
+  if (common::exit_gate::is_closed()) {
     lock.unlock();  // the exit needs this lock
-    exit_gate::stop_here();
+    common::exit_gate::stop_here();
   }
   const auto kept = std::make_shared<KeptSession>(options);
   kept->end.expected = alive = true;
-  std::shared_ptr<Session> fresh(kept, kept->session.get());
+  std::shared_ptr<detail::Session> fresh(kept, kept->session.get());
   running = fresh;
   joined = fresh->joined();
   // Registered again, after the handlers of CUDA and StarPU, because handlers run in reverse order.
@@ -166,7 +166,7 @@ std::shared_ptr<Session> make_session(std::unique_lock<std::mutex>& lock, const 
 
 /// The running session, or a new one with these options.
 /// @param lock  holds the mutex afterwards
-std::shared_ptr<Session> session_with(const RuntimeOptions& options, std::unique_lock<std::mutex>& lock) {
+std::shared_ptr<detail::Session> session_with(const RuntimeOptions& options, std::unique_lock<std::mutex>& lock) {
   require_can_wait("Runtime");
   lock = std::unique_lock(mutex);  // a starting session changes the environment
   // The options must be legal even if they are not used. If the program runs its own StarPU, the options do not apply.
@@ -198,25 +198,25 @@ void require_can_wait(const char* what) {
     throw RuntimeError(std::string(what) + ": called from within a StarPU task or its callback");
 }
 
-std::shared_ptr<Session> session_to_wait(const char* what) {
+std::shared_ptr<detail::Session> session_to_wait(const char* what) {
   require_can_wait(what);
   return session();
 }
 
-std::shared_ptr<Session> session(const RuntimeOptions& options) {
+std::shared_ptr<detail::Session> session(const RuntimeOptions& options) {
   std::unique_lock<std::mutex> lock;
   return session_with(options, lock);
 }
 
 void start_own_session(const RuntimeOptions& options) {
-  std::shared_ptr<Session> started;   // declared before the lock: no session may end while the mutex is held
-  std::unique_lock<std::mutex> lock;  // an exit of another thread must find the session
+  std::shared_ptr<detail::Session> started;  // declared before the lock: no session may end while the mutex is held
+  std::unique_lock<std::mutex> lock;         // an exit of another thread must find the session
   started = session_with(options, lock);
   until_exit.swap(started);
 }
 
 bool end_own_session() {
-  std::shared_ptr<Session> own;  // declared before the lock: no session may end while the mutex is held
+  std::shared_ptr<detail::Session> own;  // declared before the lock: no session may end while the mutex is held
   {
     const std::lock_guard lock(mutex);
     own.swap(until_exit);
@@ -225,7 +225,7 @@ bool end_own_session() {
   return own != nullptr;
 }
 
-std::shared_ptr<Session> session() {
+std::shared_ptr<detail::Session> session() {
   require_not_forked("Tessera");
   std::unique_lock lock(mutex);
   if (auto existing = running.lock()) return existing;
@@ -233,4 +233,4 @@ std::shared_ptr<Session> session() {
   return until_exit;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -7,20 +7,22 @@ namespace tessera {
 struct RuntimeOptions;
 }
 
-/// The session of the process; there is at most one at a time.
 namespace tessera::detail {
-
 class Session;
+}
+
+/// The session of the process; there is at most one at a time.
+namespace tessera::runtime {
 
 /// The running session, or a new one with default options that lives until the process exits.
 /// @throws RuntimeError in a forked child
-std::shared_ptr<Session> session();
+std::shared_ptr<detail::Session> session();
 
 /// Like `session()`, but first calls `require_can_wait`.
-std::shared_ptr<Session> session_to_wait(const char* what);
+std::shared_ptr<detail::Session> session_to_wait(const char* what);
 
 /// The running session, or a new one with `options` that lives as long as it is held.
-std::shared_ptr<Session> session(const RuntimeOptions& options);
+std::shared_ptr<detail::Session> session(const RuntimeOptions& options);
 
 /// Like `session(options)`, but the session lives until `end_own_session`, or until the process exits. A destructor of
 /// a static object would end it too late, when CUDA has already ended.
@@ -43,4 +45,4 @@ void require_not_forked(const char* what);
 /// session is never destroyed.
 bool in_forked_child() noexcept;
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -13,7 +13,7 @@
 
 #include "common/environment.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -112,23 +112,23 @@ SharedWithRanks shared_with(const LaunchedRank& mine, const std::vector<Launched
 
 SharedWithRanks shared_with_ranks_of_node() {
   const auto* launcher =
-      std::ranges::find_if(launchers, [](const Launcher& one) { return !environment(one.rank).empty(); });
+      std::ranges::find_if(launchers, [](const Launcher& one) { return !common::environment(one.rank).empty(); });
   if (launcher == std::end(launchers)) return {};
-  const auto rank = as_number<int>(environment(launcher->rank));
+  const auto rank = common::as_number<int>(common::environment(launcher->rank));
   if (!rank) return {};
-  LaunchedRank mine{*rank, started_by_launcher(launcher->rank), {}, std::string(environment(visible_gpus))};
+  LaunchedRank mine{*rank, started_by_launcher(launcher->rank), {}, std::string(common::environment(visible_gpus))};
   sched_getaffinity(0, sizeof(mine.cores), &mine.cores);
   std::vector<LaunchedRank> others;
   const pid_t its_parent = parent_of(mine.process);
   for (const pid_t process : children_of(its_parent)) {
     const auto its = variable_of(process, launcher->rank);
-    const auto its_rank = its ? as_number<int>(*its) : std::nullopt;
+    const auto its_rank = its ? common::as_number<int>(*its) : std::nullopt;
     if (process == mine.process || !its_rank) continue;
     LaunchedRank other{*its_rank, process, {}, variable_of(process, visible_gpus).value_or("")};
     if (sched_getaffinity(process, sizeof(other.cores), &other.cores) == 0) others.push_back(std::move(other));
   }
   // More processes may start later, and a process in its own container does not see the others.
-  const auto count = as_number<int>(environment(launcher->count)).value_or(1);
+  const auto count = common::as_number<int>(common::environment(launcher->count)).value_or(1);
   if (std::ssize(others) + 1 < count && *rank < count && is_unbound(mine.cores, its_parent))
     return {{*rank, count}, {*rank, count}};
   return shared_with(mine, others);
@@ -137,15 +137,15 @@ SharedWithRanks shared_with_ranks_of_node() {
 int launched_ranks() {
   int count = 1;
   for (const auto& launcher : of_program)
-    count = std::max(count, as_number<int>(environment(launcher.count)).value_or(1));
+    count = std::max(count, common::as_number<int>(common::environment(launcher.count)).value_or(1));
   return count;
 }
 
 int launched_rank() {
   for (const auto& launcher : of_program)
-    if (as_number<int>(environment(launcher.count)).value_or(1) > 1)
-      return as_number<int>(environment(launcher.rank)).value_or(0);
+    if (common::as_number<int>(common::environment(launcher.count)).value_or(1) > 1)
+      return common::as_number<int>(common::environment(launcher.rank)).value_or(0);
   return 0;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -9,7 +9,7 @@
 
 /// The processes of an MPI program on this node, according to the launcher's variables and /proc. MPI itself cannot be
 /// asked, because a program that knows nothing of Tessera may not have initialized it.
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// A process started by the launcher.
 struct LaunchedRank {
@@ -41,4 +41,4 @@ int launched_ranks();
 /// The number of this process among them; 0 without a launcher.
 int launched_rank();
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -17,7 +17,7 @@
 #include "counters.hpp"
 #include "run_json.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -48,7 +48,7 @@ fs::path unfinished_file(const fs::path& folder) {
 }
 
 [[noreturn]] void refuse(const fs::path& folder, const std::string& why) {
-  throw option_error("trace", "is '" + folder.string() + "', " + why);
+  throw common::option_error("trace", "is '" + folder.string() + "', " + why);
 }
 
 bool holds_a_trace(const fs::path& folder) {
@@ -62,10 +62,10 @@ bool holds_a_trace(const fs::path& folder) {
 /// Checks STARPU_TRACE_BUFFER_SIZE. StarPU accepts any value, but writes endlessly if the buffer is too small.
 void require_a_buffer() {
   if (std::getenv("STARPU_TRACE_BUFFER_SIZE") == nullptr) return;
-  const auto text = environment("STARPU_TRACE_BUFFER_SIZE");
-  if (as_number<int>(text).value_or(0) < 1)
-    throw option_error("STARPU_TRACE_BUFFER_SIZE",
-                       "is '" + std::string(text) + "', must be a number of MiB, at least 1");
+  const auto text = common::environment("STARPU_TRACE_BUFFER_SIZE");
+  if (common::as_number<int>(text).value_or(0) < 1)
+    throw common::option_error("STARPU_TRACE_BUFFER_SIZE",
+                               "is '" + std::string(text) + "', must be a number of MiB, at least 1");
 }
 
 /// Folders in which sessions of this process have recorded. Needs no lock: sessions start one after another. Never
@@ -101,27 +101,27 @@ Recording::Recording(const fs::path& folder) : folder_(prepare(folder)) {
   last_file = folder_ / (last_file.empty() ? std::string(unfinished) + "_0" : last_file.filename().string());
 }
 
-void Recording::announce_in(StarpuVariables& variables) const {
-  using IfSet = StarpuVariables::IfSet;
+void Recording::announce_in(common::StarpuVariables& variables) const {
+  using IfSet = common::StarpuVariables::IfSet;
   variables.set("STARPU_FXT_TRACE", "1", IfSet::Replace);
   name_file_in(variables);
   variables.set("STARPU_GENERATE_TRACE", "0", IfSet::Replace);
   // The events that tessera-trace needs, unless the user names others. All events would be three times as many. StarPU
   // modifies this text in place, so it gets a copy.
-  const std::string given(environment("STARPU_FXT_EVENTS"));
+  const std::string given(common::environment("STARPU_FXT_EVENTS"));
   const std::string needed = "TASK|TASK_VERBOSE|DATA|DSM|DSM_VERBOSE|SCHED";
   variables.set("STARPU_FXT_EVENTS", given.empty() ? needed : given, IfSet::Replace);
 }
 
-void Recording::name_file_in(StarpuVariables& variables) const {
-  using IfSet = StarpuVariables::IfSet;
+void Recording::name_file_in(common::StarpuVariables& variables) const {
+  using IfSet = common::StarpuVariables::IfSet;
   variables.set("STARPU_FXT_PREFIX", folder_ / "", IfSet::Replace);
   variables.set("STARPU_FXT_SUFFIX", unfinished, IfSet::Replace);
 }
 
 void Recording::choose_events() { starpu_fxt_autostart_profiling(1); }  // without it, StarPU records all events
 
-void Recording::begin(const Machine& machine, const std::string& policy) {
+void Recording::begin(const machine::Machine& machine, const std::string& policy) {
   // Words of the command line may not be valid UTF-8.
   json_ = run_json(machine, policy).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   tasks_.assign(starpu_worker_get_count(), 0);
@@ -192,11 +192,11 @@ std::string Recording::write(bool complete) const {
   auto run = ordered_json::parse(json_);
   run["complete"] = complete;
   try {
-    write_whole(folder_ / "run.json", run.dump(1) + '\n');
+    common::write_whole(folder_ / "run.json", run.dump(1) + '\n');
   } catch (const RuntimeError& error) {
     return error.what();
   }
   return "";
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -10,9 +10,11 @@
 
 #include "common/starpu_variables.hpp"
 
-namespace tessera::detail {
-
+namespace tessera::machine {
 struct Machine;
+}
+
+namespace tessera::runtime {
 
 /// Records a trace of everything that StarPU does from its start to its shutdown. The folder gets two files:
 /// `prof_file_0` is written by StarPU's FxT at shutdown; `run.json` describes the run and contains StarPU's counts.
@@ -25,13 +27,13 @@ class Recording {
   explicit Recording(const std::filesystem::path& folder);
 
   /// Adds the variables that StarPU reads when it starts.
-  void announce_in(StarpuVariables& variables) const;
+  void announce_in(common::StarpuVariables& variables) const;
   /// Adds the variables that name the trace file. FxT reads them again when StarPU-MPI starts.
-  void name_file_in(StarpuVariables& variables) const;
+  void name_file_in(common::StarpuVariables& variables) const;
   /// Call this just before StarPU starts, with the variables in force.
   static void choose_events();
   /// Call this after StarPU has started.
-  void begin(const Machine& machine, const std::string& policy);
+  void begin(const machine::Machine& machine, const std::string& policy);
   /// Waits for all tasks, then stops recording until `resume`.
   void pause();
   void resume();
@@ -57,4 +59,4 @@ class Recording {
   std::string json_ = "{}";                            ///< run.json without the fields that are known only at the end
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -16,7 +16,7 @@
 #include "devices/gpu_workers.hpp"
 #include "machine/machine.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -32,17 +32,17 @@ std::vector<std::string> command_line() {
 }
 
 /// The index, among the machine's GPUs, of the GPU with this memory node.
-std::size_t gpu_index(const Machine& machine, unsigned node) {
+std::size_t gpu_index(const machine::Machine& machine, unsigned node) {
   const auto has_node = [node](const std::vector<int>& workers) {
     return starpu_worker_get_memory_node(static_cast<unsigned>(workers.front())) == node;
   };
   return static_cast<std::size_t>(std::ranges::find_if(machine.gpu_workers, has_node) - machine.gpu_workers.begin());
 }
 
-ordered_json nodes_json(const Machine& machine) {
+ordered_json nodes_json(const machine::Machine& machine) {
   auto nodes = ordered_json::array();
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
-    const bool gpu = gpu_workers::is_gpu_memory(node);
+    const bool gpu = device::gpu_workers::is_gpu_memory(node);
     auto name = node == STARPU_MAIN_RAM ? std::string("host") : "NUMA " + std::to_string(node);
     if (gpu) name = "GPU " + std::to_string(gpu_index(machine, node));
     nodes.push_back({{"id", node}, {"name", name}, {"kind", gpu ? "gpu" : "host"}});
@@ -50,13 +50,13 @@ ordered_json nodes_json(const Machine& machine) {
   return nodes;
 }
 
-ordered_json workers_json(const Machine& machine) {
+ordered_json workers_json(const machine::Machine& machine) {
   auto workers = ordered_json::array();
   int cpus = 0;
   std::map<std::size_t, int> of_device;
   for (unsigned w = 0; w < starpu_worker_get_count(); w++) {
     const auto id = static_cast<int>(w);
-    const bool gpu = gpu_workers::is_gpu(id);
+    const bool gpu = device::gpu_workers::is_gpu(id);
     std::string name;
     if (gpu) {
       const auto index = gpu_index(machine, starpu_worker_get_memory_node(w));
@@ -83,7 +83,7 @@ ordered_json colours_json() {
 
 }  // namespace
 
-std::string machine_text(const Machine& machine) {
+std::string machine_text(const machine::Machine& machine) {
   std::map<std::string, int> gpus;
   for (int gpu = 0; gpu < machine.gpu_count(); gpu++)
     for (const auto& info : machine.gpu_info)
@@ -95,11 +95,11 @@ std::string machine_text(const Machine& machine) {
   return text + std::to_string(cpus) + (cpus == 1 ? " CPU worker" : " CPU workers");
 }
 
-ordered_json run_json(const Machine& machine, const std::string& policy) {
+ordered_json run_json(const machine::Machine& machine, const std::string& policy) {
   ordered_json run;
   run["format"] = "tessera-trace 1";
   run["tessera"] = TESSERA_VERSION;
-  run["starpu"] = starpu_version_text();
+  run["starpu"] = common::starpu_version_text();
   run["command"] = command_line();
   run["machine"] = machine_text(machine);
 #ifdef STARPU_SIMGRID
@@ -114,4 +114,4 @@ ordered_json run_json(const Machine& machine, const std::string& policy) {
   return run;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

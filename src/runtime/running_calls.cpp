@@ -8,11 +8,11 @@
 
 namespace tessera {
 
-namespace detail {
+namespace runtime {
 
 namespace {
 /// The scopes of this thread, outermost first.
-thread_local std::vector<std::shared_ptr<Scope>> scopes;
+thread_local std::vector<std::shared_ptr<detail::Scope>> scopes;
 }  // namespace
 
 // The call is counted before the gate is checked, so either the exit waits for the call, or the call finds the gate
@@ -20,9 +20,9 @@ thread_local std::vector<std::shared_ptr<Scope>> scopes;
 Outstanding::One begin_unless_exiting(CallGroup& all) {
   {
     Outstanding::One call(all.unfinished());
-    if (!exit_gate::is_closed()) return call;
+    if (!common::exit_gate::is_closed()) return call;
   }
-  exit_gate::stop_here();
+  common::exit_gate::stop_here();
 }
 
 Call::Call(CallGroup& all, FairShares& shares, bool is_private, bool metered)
@@ -32,22 +32,22 @@ Call::Call(CallGroup& all, FairShares& shares, bool is_private, bool metered)
   for (const auto& scope : scopes) scopes_.emplace_back(scope, scope->unfinished());
 }
 
-void Call::fails(const std::shared_ptr<codelets::Failure>& failure) {
+void Call::fails(const std::shared_ptr<common::Failure>& failure) {
   if (private_) return;
   for (const auto& [scope, in_scope] : scopes_) scope->failures().add(failure);
   all_.failures().add(failure);
 }
 
-}  // namespace detail
+}  // namespace runtime
 
-Submissions::Submissions() : scope_(std::make_shared<detail::Scope>(detail::session())) {
-  detail::scopes.push_back(scope_);
+Submissions::Submissions() : scope_(std::make_shared<detail::Scope>(runtime::session())) {
+  runtime::scopes.push_back(scope_);
 }
 
-Submissions::~Submissions() { std::erase(detail::scopes, scope_); }
+Submissions::~Submissions() { std::erase(runtime::scopes, scope_); }
 
 void Submissions::wait() {
-  detail::require_can_wait("Submissions::wait");
+  runtime::require_can_wait("Submissions::wait");
   scope_->unfinished().wait();
   scope_->failures().check();
 }

@@ -10,13 +10,15 @@
 #include "fair_shares.hpp"
 #include "outstanding.hpp"
 
-namespace tessera::codelets {
+namespace tessera::common {
 struct Failure;
 }
 
 namespace tessera::detail {
-
 class Session;
+}
+
+namespace tessera::runtime {
 
 /// Calls that can be waited for together, and their failures.
 class CallGroup {
@@ -29,14 +31,22 @@ class CallGroup {
   FailureWatch failures_;
 };
 
+}  // namespace tessera::runtime
+
+namespace tessera::detail {
+
 /// The calls of one `Submissions`.
-class Scope : public CallGroup {
+class Scope : public runtime::CallGroup {
  public:
   explicit Scope(std::shared_ptr<Session> session) : session_(std::move(session)) {}
 
  private:
   std::shared_ptr<Session> session_;
 };
+
+}  // namespace tessera::detail
+
+namespace tessera::runtime {
 
 /// Begins a call that the calling thread will wait for. If the process is exiting, stops this thread instead.
 Outstanding::One begin_unless_exiting(CallGroup& all);
@@ -56,7 +66,7 @@ class Call {
   void one_ends() noexcept {
     if (unfinished_.fetch_sub(1, std::memory_order_acq_rel) == 1) delete this;
   }
-  void fails(const std::shared_ptr<codelets::Failure>& failure);
+  void fails(const std::shared_ptr<common::Failure>& failure);
   bool metered() const noexcept { return metered_; }
   /// Only the submitting thread may use the share, except for `has_run`.
   FairShares::Share& share() noexcept { return share_; }
@@ -69,7 +79,7 @@ class Call {
   CallGroup& all_;
   const Outstanding::One in_all_;
   FairShares::Share share_;  // after in_all_, whose initializer stops the thread if the process is exiting
-  std::vector<std::pair<std::shared_ptr<Scope>, Outstanding::One>> scopes_;
+  std::vector<std::pair<std::shared_ptr<detail::Scope>, Outstanding::One>> scopes_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

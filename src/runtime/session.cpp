@@ -41,13 +41,16 @@
 
 namespace tessera::detail {
 
+using common::StarpuVariables;
+using runtime::our_policy;
+
 namespace {
 
 /// The number of threads that StarPU starts, plus those that copy between GPUs and pageable memory.
 /// @param conf  contains the numbers of workers; -1 CPU workers means one per core
 Index threads_of(const starpu_conf& conf) {
   const auto of_gpus = [](int gpus) -> Index {
-    return gpus > 0 ? gpus + static_cast<Index>(most_copying_threads(static_cast<std::size_t>(gpus))) : 0;
+    return gpus > 0 ? gpus + static_cast<Index>(device::most_copying_threads(static_cast<std::size_t>(gpus))) : 0;
   };
   const Index workers = conf.ncpus >= 0 ? conf.ncpus : std::thread::hardware_concurrency();
   return std::min<Index>(workers, STARPU_MAXCPUS) + of_gpus(conf.ncuda) + of_gpus(conf.nopencl);
@@ -57,34 +60,36 @@ Index threads_of(const starpu_conf& conf) {
 
 /// The parts of a session, in order of dependency.
 struct Session::Parts {
-  FairShares shares;
-  CallGroup calls;
+  runtime::FairShares shares;
+  runtime::CallGroup calls;
   /// Number of the program's own tasks that are known to have run.
   std::atomic<std::uint64_t> other_tasks_done = 0;
   std::vector<void (*)()> at_end;
-  std::optional<StarpuFolder> starpu_folder;  ///< empty: StarPU was started by the program
-  std::optional<Recording> recording;
-  std::optional<ShownProgress> progress;
-  std::optional<RunningStarpu> starpu;
-  std::optional<PreparedDevices> devices;
+  std::optional<machine::StarpuFolder> starpu_folder;  ///< empty: StarPU was started by the program
+  std::optional<runtime::Recording> recording;
+  std::optional<runtime::ShownProgress> progress;
+  std::optional<runtime::RunningStarpu> starpu;
+  std::optional<device::PreparedDevices> devices;
 };
 
 Session::Session(const RuntimeOptions& given)
     : parts_(std::make_unique<Parts>()), joined_(starpu_is_initialized() != 0) {
-  const NoSignals in_our_threads;  // threads of StarPU and of drivers, and threads that copy
-  host::require_library();
-  const gpu::KeepCurrentDevice keep;
-  const auto options = with_environment(given);
-  if (const auto edges = text_of(variables::tile_edges); !edges.empty()) machine_.even_edges = edges == "even";
+  const common::NoSignals in_our_threads;  // threads of StarPU and of drivers, and threads that copy
+  device::cpu::require_library();
+  const device::gpu::KeepCurrentDevice keep;
+  const auto options = runtime::with_environment(given);
+  if (const auto edges = common::text_of(common::variables::tile_edges); !edges.empty())
+    machine_.even_edges = edges == "even";
 #ifndef STARPU_SIMGRID
   // First, because it may throw, and nothing has started yet. Not in simulated time.
   if (options.progress.value_or(false)) parts_->progress.emplace();
 #endif
   if (joined_) {
     if (!options.trace.empty())
-      throw option_error("trace", "is '" + options.trace +
-                                      "', but the program has started StarPU itself, which records from its "
-                                      "start or not at all: set STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX instead");
+      throw common::option_error("trace",
+                                 "is '" + options.trace +
+                                     "', but the program has started StarPU itself, which records from its "
+                                     "start or not at all: set STARPU_FXT_TRACE=1 and STARPU_FXT_PREFIX instead");
     parts_->starpu.emplace(nullptr);
     machine_.placement = options.placement;
     machine_.tile = options.tile;  // the program decides everything else
@@ -92,36 +97,36 @@ Session::Session(const RuntimeOptions& given)
     start(options);
   }
   look_at_workers();
-  measure_gpu_rates(machine_);  // before any call can use the GPUs
+  machine::measure_gpu_rates(machine_);  // before any call can use the GPUs
   parts_->devices.emplace(static_cast<std::size_t>(options.pinned_memory) << 20);
-  machine_.posts_copies = tile_interface::posts_copies();
+  machine_.posts_copies = device::tile_interface::posts_copies();
   // Nothing is measured in the program's own StarPU: if the program has paused it, the tasks would never run.
-  measure_operations(machine_, !joined_);
+  machine::measure_operations(machine_, !joined_);
   if (machine_.placement == Placement::Automatic) machine_.placement = Placement::Home;
   if (machine_.placement == Placement::Home && policy_ != our_policy)
     machine_.placement = Placement::Owner;  // other policies do not support homes
   if (machine_.gpu_count() == 0) machine_.placement = Placement::Scheduler;
   // Cores share only calls on host memory, so these copies are made before the sharing cores are known. The one for
   // pageable memory gets them below.
-  for (int operands = on_their_owners; operands < machine_.gpu_count(); operands++)
+  for (int operands = machine::on_their_owners; operands < machine_.gpu_count(); operands++)
     elsewhere_.emplace_back(machine_).operands = operands;
   find_sharing_cores();
-  elsewhere_[in_pageable_memory - on_their_owners].sharing_cores = machine_.sharing_cores;
-  codelets::set_cost_function(expected_seconds);
-  if (!joined_) reset_counters();
+  elsewhere_[machine::in_pageable_memory - machine::on_their_owners].sharing_cores = machine_.sharing_cores;
+  codelets::set_cost_function(machine::expected_seconds);
+  if (!joined_) runtime::reset_counters();
   if (parts_->recording) parts_->recording->begin(machine_, policy_);
 }
 
 void Session::start(const RuntimeOptions& options) {
   machine_.placement = options.placement;
   machine_.tile = options.tile;
-  auto probe = find_gpus(options);
+  auto probe = runtime::find_gpus(options);
   unused_ = std::move(probe.unusable);
   machine_.gpu_info = std::move(probe.usable);
-  require_devices(options, std::ssize(machine_.gpu_info), unused_.empty() ? "" : unused_.front());
+  runtime::require_devices(options, std::ssize(machine_.gpu_info), unused_.empty() ? "" : unused_.front());
   policy_ = !options.policy.empty() ? options.policy : our_policy;
-  require_policy(policy_);
-  require_placement(machine_.placement, policy_);
+  runtime::require_policy(policy_);
+  runtime::require_placement(machine_.placement, policy_);
   if (machine_.placement == Placement::Automatic && policy_ != our_policy) machine_.placement = Placement::Scheduler;
 
   StarpuVariables variables;
@@ -135,13 +140,13 @@ void Session::start(const RuntimeOptions& options) {
   conf.catch_signals = 0;
   // Room for 100,000 tasks. All workers wait while a full buffer is written. The buffer's memory is used only as it
   // fills.
-  if (!options.trace.empty() && environment("STARPU_TRACE_BUFFER_SIZE").empty())
+  if (!options.trace.empty() && common::environment("STARPU_TRACE_BUFFER_SIZE").empty())
     conf.trace_buffer_size = std::uint64_t{512} << 20;
   if (policy_ == our_policy) conf.sched_policy = tessera_sched_policy(), conf.sched_policy_name = nullptr;
   else conf.sched_policy_name = policy_.c_str();
   if (const int cpus = cpu_workers(options); cpus >= 0) conf.ncpus = cpus;
   conf.ncuda = conf.nopencl = 0;
-  std::vector<gpu::Info> opencl_devices;
+  std::vector<device::gpu::Info> opencl_devices;
   for (const auto& gpu : machine_.gpu_info) {
     auto& number = gpu.opencl ? conf.workers_opencl_gpuid[conf.nopencl++] : conf.workers_cuda_gpuid[conf.ncuda++];
     number = static_cast<unsigned>(gpu.ordinal);
@@ -149,28 +154,28 @@ void Session::start(const RuntimeOptions& options) {
   }
   if (conf.ncuda > 0) conf.use_explicit_workers_cuda_gpuid = 1;
   if (conf.nopencl > 0) conf.use_explicit_workers_opencl_gpuid = 1;
-  require_threads(threads_of(conf));
+  common::require_threads(threads_of(conf));
   // StarPU must list the same devices as Tessera.
-  if (opencl::counts_processors()) variables.set("STARPU_OPENCL_ON_CPUS", "1", StarpuVariables::IfSet::Replace);
+  if (device::opencl::counts_processors()) variables.set("STARPU_OPENCL_ON_CPUS", "1", StarpuVariables::IfSet::Replace);
   variables.set("STARPU_SILENT", "1");
   // Uses the total memory. Free memory may change from run to run; tile sizes must not, because the bits of results
   // depend on them.
-  const auto limited = [&](const gpu::Info& gpu) { return is_limited(options.gpu_memory, gpu.opencl); };
+  const auto limited = [&](const auto& gpu) { return runtime::is_limited(options.gpu_memory, gpu.opencl); };
   if (!machine_.gpu_info.empty() && std::ranges::none_of(machine_.gpu_info, limited))
     machine_.gpu_memory =
-        share_of_memory *
-        static_cast<double>(std::ranges::min_element(machine_.gpu_info, {}, &gpu::Info::memory)->memory);
-  limit_memory(machine_.gpu_info, options.gpu_memory, variables);
+        runtime::share_of_memory *
+        static_cast<double>(std::ranges::min_element(machine_.gpu_info, {}, &device::gpu::Info::memory)->memory);
+  runtime::limit_memory(machine_.gpu_info, options.gpu_memory, variables);
   parts_->starpu_folder.emplace(opencl_devices);
   parts_->starpu_folder->announce_in(variables);
   {
     const StarpuVariables::InForce until_started(variables);
-    if (parts_->recording) Recording::choose_events();
+    if (parts_->recording) runtime::Recording::choose_events();
     parts_->starpu.emplace(&conf);
   }
   if (conf.ncuda > 0 && static_cast<int>(starpu_opencl_worker_get_count()) < conf.nopencl)
-    throw RuntimeError(starpu_leaves_out_opencl);
-  for (const auto& gpu : opencl_devices) opencl::require_same_device(gpu.ordinal);
+    throw RuntimeError(runtime::starpu_leaves_out_opencl);
+  for (const auto& gpu : opencl_devices) device::opencl::require_same_device(gpu.ordinal);
 }
 
 /// The number of CPU workers to start; -1: StarPU decides.
@@ -178,9 +183,9 @@ int Session::cpu_workers(const RuntimeOptions& options) {
   const bool gpus_own = !machine_.gpu_info.empty() && machine_.placement != Placement::Scheduler;
   if (!gpus_own) {
     if (options.cpus >= 0) return options.cpus;
-    return options.cpus_without_gpus >= 0 ? options.cpus_without_gpus : granted_cores();
+    return options.cpus_without_gpus >= 0 ? options.cpus_without_gpus : machine::granted_cores();
   }
-  const auto cores = cores_beside_gpus(machine_, options);
+  const auto cores = runtime::cores_beside_gpus(machine_, options);
   cores_ = cores.reason;
   return policy_ == our_policy || options.cpus >= 0 ? cores.workers : 1;
 }
@@ -221,10 +226,10 @@ void Session::number_first_workers() {
 
 void Session::look_at_workers() {
   machine_.cpu_workers = static_cast<int>(starpu_cpu_worker_get_count());
-  gpu_workers::opencl_beside_cuda = !joined_;
-  add_gpus(gpu_workers::of(STARPU_CUDA_WORKER));
+  device::gpu_workers::opencl_beside_cuda = !joined_;
+  add_gpus(device::gpu_workers::of(STARPU_CUDA_WORKER));
   machine_.cuda_gpus = machine_.gpu_count();
-  add_gpus(gpu_workers::of(STARPU_OPENCL_WORKER));
+  add_gpus(device::gpu_workers::of(STARPU_OPENCL_WORKER));
   number_first_workers();
   machine_.has_core_for_waiting =
       machine_.gpu_count() > 0 && std::thread::hardware_concurrency() > starpu_worker_get_count();
@@ -239,7 +244,7 @@ void Session::look_at_workers() {
   std::vector<std::string> names;
   for (const auto& gpu : machine_.gpu_info) names.push_back(gpu.name);
   if (names.empty() && machine_.gpu_count() > 1 && machine_.has_cuda()) {
-    const auto visible = gpu::visible_devices();
+    const auto visible = device::gpu::visible_devices();
     for (const int gpu : machine_.gpus) names.push_back(visible[static_cast<std::size_t>(gpu)]);
   }
   const auto alike = [](std::span<const std::string> some) {
@@ -262,11 +267,11 @@ void Session::wait_for_everything() {
   parts_->other_tasks_done = others;
 }
 
-Recording* Session::recording() noexcept { return parts_->recording ? &*parts_->recording : nullptr; }
+runtime::Recording* Session::recording() noexcept { return parts_->recording ? &*parts_->recording : nullptr; }
 
-CallGroup& Session::calls() const noexcept { return parts_->calls; }
+runtime::CallGroup& Session::calls() const noexcept { return parts_->calls; }
 
-FairShares& Session::shares() const noexcept { return parts_->shares; }
+runtime::FairShares& Session::shares() const noexcept { return parts_->shares; }
 
 void Session::at_end(void (*release)()) { parts_->at_end.push_back(release); }
 

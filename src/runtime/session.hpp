@@ -11,27 +11,29 @@
 #include "common/not_copyable.hpp"
 #include "machine/machine.hpp"
 
-namespace tessera::detail {
-
+namespace tessera::runtime {
 class CallGroup;
 class FairShares;
 class Recording;
+}  // namespace tessera::runtime
+
+namespace tessera::detail {
 
 /// The StarPU on which Tessera runs, and what the routines need to know about it. A process has at most one session at
 /// a time (process_session.hpp). Every Runtime and every Matrix keeps it alive.
-class Session : NotCopyable {
+class Session : common::NotCopyable {
  public:
   explicit Session(const RuntimeOptions& options);
   ~Session();
 
   bool joined() const noexcept { return joined_; }
-  const Machine& machine() const noexcept { return machine_; }
+  const machine::Machine& machine() const noexcept { return machine_; }
   /// The machine with which to plan a call on operands in a given place.
   /// @param operands  as in Machine
-  const Machine& machine_for_plan(int operands) const noexcept {
-    return operands == in_host_memory || operands >= machine_.gpu_count()
+  const machine::Machine& machine_for_plan(int operands) const noexcept {
+    return operands == machine::in_host_memory || operands >= machine_.gpu_count()
                ? machine_
-               : elsewhere_[static_cast<std::size_t>(operands - on_their_owners)];
+               : elsewhere_[static_cast<std::size_t>(operands - machine::on_their_owners)];
   }
   const std::string& policy() const noexcept { return policy_; }
   const std::vector<std::string>& unused_devices() const noexcept { return unused_; }
@@ -39,11 +41,11 @@ class Session : NotCopyable {
   /// own no tiles.
   const std::string& cores() const noexcept { return cores_; }
   /// The trace being recorded, or null.
-  Recording* recording() noexcept;
+  runtime::Recording* recording() noexcept;
   /// All calls on tiles.
-  CallGroup& calls() const noexcept;
+  runtime::CallGroup& calls() const noexcept;
   /// How concurrent calls share the devices.
-  FairShares& shares() const noexcept;
+  runtime::FairShares& shares() const noexcept;
   /// Whether the policy counts the tasks that the program itself submits.
   bool counts_other_tasks() const noexcept { return counts_other_tasks_; }
   /// Calls a function before StarPU stops. Do not call this from several threads at a time.
@@ -67,8 +69,8 @@ class Session : NotCopyable {
   mutable std::mutex submission_;
   bool joined_ = false;
   bool counts_other_tasks_ = false;
-  Machine machine_;
-  std::vector<Machine> elsewhere_;  ///< `machine_`, for operands elsewhere; from `on_their_owners` on
+  machine::Machine machine_;
+  std::vector<machine::Machine> elsewhere_;  ///< `machine_`, for operands elsewhere; from `on_their_owners` on
   std::string policy_;
   std::vector<std::string> unused_;
   std::string cores_;

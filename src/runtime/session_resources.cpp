@@ -12,7 +12,7 @@
 #include "common/whole_file.hpp"
 #include "devices/gpu.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -25,7 +25,7 @@ void find_direct_links() {
   const bool may = allowed == nullptr || std::strcmp(allowed, "0") != 0;
   for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
     const int from = starpu_bus_get_src(bus), to = starpu_bus_get_dst(bus);
-    const bool direct = may && is_cuda(from) && is_cuda(to) && gpu::enable_access(device(to), device(from));
+    const bool direct = may && is_cuda(from) && is_cuda(to) && device::gpu::enable_access(device(to), device(from));
     starpu_bus_set_direct(bus, direct ? 1 : 0);
   }
 }
@@ -40,9 +40,9 @@ RunningStarpu::RunningStarpu(starpu_conf* conf) {
 }
 
 RunningStarpu::~RunningStarpu() {
-  const gpu::KeepCurrentDevice keep;
-  const NoFileSizeSignal no_signal;  // StarPU now writes performance models of the program's own tasks
+  const device::gpu::KeepCurrentDevice keep;
+  const common::NoFileSizeSignal no_signal;  // StarPU now writes performance models of the program's own tasks
   starpu_shutdown();
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

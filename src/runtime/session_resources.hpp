@@ -6,10 +6,10 @@
 struct starpu_conf;
 
 /// The resources of a Session. Each destructor releases its resource, even if the constructor of Session throws.
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// A running StarPU, either started by Tessera or started by the program and joined.
-class RunningStarpu : NotCopyable {
+class RunningStarpu : common::NotCopyable {
  public:
   /// @param conf  null: joins the StarPU that is already running
   /// @throws RuntimeError if StarPU refuses
@@ -17,4 +17,4 @@ class RunningStarpu : NotCopyable {
   ~RunningStarpu();
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -7,9 +7,11 @@
 
 #include <tessera/runtime.hpp>
 
-namespace tessera::detail {
-
+namespace tessera::machine {
 struct Machine;
+}
+
+namespace tessera::runtime {
 
 /// The placement called "home", "owner" or "scheduler"; empty for other names.
 std::optional<Placement> placement_named(std::string_view name);
@@ -30,6 +32,6 @@ void require_placement(Placement placement, const std::string& policy);
 
 /// Checks whether a Runtime could start with these options, which include the environment's values. Starts nothing.
 /// @param running  the machine of the running session, so that OpenCL devices are not counted again
-void require_possible(const RuntimeOptions& options, const Machine& running);
+void require_possible(const RuntimeOptions& options, const machine::Machine& running);
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

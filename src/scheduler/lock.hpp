@@ -51,7 +51,7 @@ class Lock {
     for (int attempt = 0; attempt < 200; attempt++) {
       if (!mutex_.held_.load(std::memory_order_relaxed) && starpu_pthread_mutex_trylock(&mutex_.mutex_) == 0)
         return true;
-      detail::pause();
+      common::pause();
     }
 #endif
     return false;

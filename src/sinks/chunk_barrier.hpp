@@ -12,7 +12,7 @@ namespace tessera::sinks {
 
 /// Delays the inputs of a chunk of a product until all processes have computed an earlier chunk. It uses empty tasks,
 /// and one-byte messages that go up and down a tree of processes, so no thread waits.
-class ChunkBarrier : NotCopyable {
+class ChunkBarrier : common::NotCopyable {
  public:
   /// @param ahead  inputs of chunk s wait for chunk s − ahead − 1
   /// @param count  number of chunks of the product
@@ -31,7 +31,7 @@ class ChunkBarrier : NotCopyable {
   starpu_data_handle_t& passed(Index chunk) { return passed_[static_cast<std::size_t>(chunk) % passed_.size()]; }
 
   Submitter& submitter_;
-  detail::Processes& processes_;
+  tile::Processes& processes_;
   const Index ahead_, count_;
   Index chunk_ = 0;
   /// Handles that are written when all processes have computed a chunk. Chunks that inputs wait for have different

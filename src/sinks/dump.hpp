@@ -24,7 +24,7 @@ namespace tessera::sinks {
 ///
 /// The arguments follow the operation in the order of its struct in codelet.hpp. A temporary tile is named by a number
 /// and the tile that it stands for: t3~C(1,0).
-class Dump : NotCopyable {
+class Dump : common::NotCopyable {
  public:
   /// @pre  there is no other Dump
   Dump();

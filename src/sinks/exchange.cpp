@@ -43,7 +43,7 @@ bool Exchange::bring(std::span<const Access> accesses, int priority) {
       continue;
     }
     const int owner = processes_->owner(tile);
-    if (owner == runner || owner == detail::Processes::every_process) continue;
+    if (owner == runner || owner == tile::Processes::every_process) continue;
     if (runner == me) receive(tile, priority);
     else if (owner == me) send(tile, runner, priority);
   }

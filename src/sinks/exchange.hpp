@@ -23,14 +23,14 @@ using tile::Access;
 /// The tiles that one call on a distributed matrix sends between processes. The owner of a tile runs the tasks that
 /// write it. Every process sees every task, so owner and reader agree on each message without negotiation. A tile is
 /// sent to a process once, and again after it has been overwritten.
-class Exchange : NotCopyable {
+class Exchange : common::NotCopyable {
  public:
-  explicit Exchange(std::shared_ptr<detail::Processes> processes) : processes_(std::move(processes)) {}
+  explicit Exchange(std::shared_ptr<tile::Processes> processes) : processes_(std::move(processes)) {}
   /// Releases the copies of other processes' tiles once the tasks submitted so far have run.
   ~Exchange();
 
   bool is_mine(starpu_data_handle_t tile) const { return processes_->owner(tile) == processes_->rank(); }
-  detail::Processes& processes() const noexcept { return *processes_; }
+  tile::Processes& processes() const noexcept { return *processes_; }
 
   /// Limits the memory for copies of other processes' tiles, as far as `forget` permits: before a tile is received, the
   /// tasks that read the longest forgotten ones must have run. StarPU-MPI may keep tiles that arrive earlier.
@@ -62,7 +62,7 @@ class Exchange : NotCopyable {
   /// Makes a received tile wait until there is memory for it.
   void wait_for_memory(starpu_data_handle_t tile);
 
-  std::shared_ptr<detail::Processes> processes_;
+  std::shared_ptr<tile::Processes> processes_;
   std::unordered_map<starpu_data_handle_t, std::vector<bool>> sent_;  ///< tiles of this process and their recipients
   std::unordered_set<starpu_data_handle_t> received_;
   std::unordered_set<starpu_data_handle_t> temporaries_;  ///< temporary tiles, which release themselves

@@ -122,7 +122,7 @@ class Loader {
                                       priority_--);
   }
   bool travels_alone(starpu_data_handle_t tile) const {
-    return session_.machine().posts_copies || starpu_data_get_interface_ops(tile) == detail::tile_interface::pinned();
+    return session_.machine().posts_copies || starpu_data_get_interface_ops(tile) == device::tile_interface::pinned();
   }
 
   const detail::Session& session_;

@@ -79,16 +79,16 @@ TemporaryTile::TemporaryTile(Index m, Index n, std::size_t element_size) {
   matrix.id = STARPU_MATRIX_INTERFACE_ID;
   matrix.nx = matrix.ld = static_cast<std::uint32_t>(m), matrix.ny = static_cast<std::uint32_t>(n);
   matrix.elemsize = element_size;
-  matrix.allocsize = detail::allocation_size(static_cast<std::size_t>(m * n) * element_size);
-  starpu_data_register(&handle_, -1, &matrix, detail::tile_interface::pinned());
+  matrix.allocsize = memory::allocation_size(static_cast<std::size_t>(m * n) * element_size);
+  starpu_data_register(&handle_, -1, &matrix, device::tile_interface::pinned());
   starpu_data_set_sequential_consistency_flag(handle_, 1);
-  codelets::take_failure(handle_);
+  common::take_failure(handle_);
   if (auto* const dump = Dump::active()) dump->temporary(handle_);
 }
 
 void TemporaryTile::release() noexcept {
   auto* const handle = std::exchange(handle_, nullptr);
-  if (handle != nullptr && !detail::in_forked_child()) starpu_data_unregister_submit(handle);
+  if (handle != nullptr && !runtime::in_forked_child()) starpu_data_unregister_submit(handle);
 }
 
 void TemporaryTile::stand_for(const detail::TileGrid& matrix, Index i, Index j) const {
@@ -98,10 +98,10 @@ void TemporaryTile::stand_for(const detail::TileGrid& matrix, Index i, Index j) 
   if (auto* const dump = Dump::active()) dump->stands_for(handle_, matrix.letter(), i, j);
 }
 
-detail::float_mode::Bits Submitter::mode_of_caller(const detail::Machine& machine) {
-  const auto mode = detail::float_mode::current();
-  if (mode != detail::float_mode::usual && machine.gpu_count() > 0)
-    throw RuntimeError("the calling thread " + detail::float_mode::text(mode) +
+common::float_mode::Bits Submitter::mode_of_caller(const machine::Machine& machine) {
+  const auto mode = common::float_mode::current();
+  if (mode != common::float_mode::usual && machine.gpu_count() > 0)
+    throw RuntimeError("the calling thread " + common::float_mode::text(mode) +
                        ", which GPUs do not: they round to nearest, with denormals. Set that mode for the call "
                        "(fesetenv(FE_DFL_ENV)), or use no GPU (TESSERA_DEVICES=none)");
   return mode;
@@ -113,9 +113,9 @@ void Submitter::task_has_run(void* end) {
   const auto [call, wanted_next, chunk] = *static_cast<const TaskEnd*>(end);
   const auto& task = *starpu_task_get_current();
   if (wanted_next != nullptr) fetch_when_idle(wanted_next);
-  if (const auto failure = codelets::failure_after(task)) call->fails(failure);
+  if (const auto failure = common::failure_after(task)) call->fails(failure);
   call->share().has_run(task.priority);
-  if (call->metered()) detail::count_finished(task);
+  if (call->metered()) runtime::count_finished(task);
   if (chunk != nullptr) starpu_task_end_dep_release(chunk);
   call->one_ends();
 }
@@ -145,7 +145,7 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
   task->epilogue_callback_arg = &end;
   task->priority = priority;
   const auto& machine = session_.machine();
-  const bool on_cores = gpu::panel_rate_of_cores() > 0 && static_cast<const codelets::Work*>(args)->columns > 0;
+  const bool on_cores = device::gpu::panel_rate_of_cores() > 0 && static_cast<const device::Work*>(args)->columns > 0;
   const auto gpus = on_cores ? 0 : kinds_of_gpus(codelet, machine);
   if (on_cores) task->where = STARPU_CPU;
   // A StarPU started by the program may have workers of both kinds. Tessera does not use the OpenCL ones then.
@@ -185,9 +185,9 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
     starpu_task_destroy(task);
     throw RuntimeError(std::string(codelet.name) + ": cannot submit a task: " + why);
   }
-  detail::count_submitted();
+  runtime::count_submitted();
   for (const auto& access : accesses)
-    if ((access.mode & STARPU_W) != 0) detail::unwritten::remove(access.handle);
+    if ((access.mode & STARPU_W) != 0) tile::unwritten::remove(access.handle);
 }
 
 }  // namespace tessera::sinks

@@ -63,12 +63,12 @@ class Submitter {
   /// @param gpus    number of GPUs that take part, counted from the first; they include all owners of tiles; 0: all
   Submitter(const detail::Session& session, const tile::Stored& output, int gpus = 0)
       : session_(session), type_(output.type()), gpus_(gpus), mode_(mode_of_caller(session.machine())),
-        call_(new detail::Call(session.calls(), session.shares(), output.grid().is_private(), counted_.counted())) {
+        call_(new runtime::Call(session.calls(), session.shares(), output.grid().is_private(), counted_.counted())) {
     if (const auto& share = output.grid().share(); share.is_distributed()) exchange_.emplace(share.processes);
     if (!output.grid().is_private()) alone_ = std::unique_lock(session.submission());
   }
 
-  const detail::Machine& machine() const noexcept { return session_.machine(); }
+  const machine::Machine& machine() const noexcept { return session_.machine(); }
   char type() const noexcept { return type_; }  ///< type of the output: s, d, c or z
 
   /// Sets the term that the tasks submitted next add to their tile. Traces show it as the task's tag.
@@ -154,16 +154,16 @@ class Submitter {
  private:
   /// What `task_has_run` needs.
   struct TaskEnd {
-    detail::Call* call;
+    runtime::Call* call;
     starpu_data_handle_t wanted_next;
     starpu_task* chunk;  ///< the empty task at the end of the task's chunk, or null
   };
   struct EndCall {
-    void operator()(detail::Call* call) const noexcept { call->one_ends(); }
+    void operator()(runtime::Call* call) const noexcept { call->one_ends(); }
   };
 
   /// The floating-point mode of the calling thread, which CPU workers must use.
-  static detail::float_mode::Bits mode_of_caller(const detail::Machine& machine);
+  static common::float_mode::Bits mode_of_caller(const machine::Machine& machine);
   static void task_has_run(void* end);
   void submit(starpu_codelet& codelet, std::span<const Access> accesses, void* args, std::size_t args_size,
               TaskEnd& end, double flops, int priority, int owner);
@@ -171,9 +171,9 @@ class Submitter {
   const detail::Session& session_;
   const char type_;
   const int gpus_;
-  const detail::float_mode::Bits mode_;
-  detail::CountedCall counted_;
-  std::unique_ptr<detail::Call, EndCall> call_;
+  const common::float_mode::Bits mode_;
+  runtime::CountedCall counted_;
+  std::unique_ptr<runtime::Call, EndCall> call_;
   std::unique_lock<std::mutex> alone_;
   std::optional<Exchange> exchange_;  ///< empty: this process owns all tiles
   starpu_task* chunk_ = nullptr;

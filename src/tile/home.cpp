@@ -16,7 +16,7 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 
-namespace tessera::detail {
+namespace tessera::tile {
 
 namespace {
 
@@ -30,7 +30,7 @@ std::optional<int> memory_node(int gpu) {
 }  // namespace
 
 std::optional<int> home_of(const void* data) {
-  const auto gpu = gpu::device_of(data);
+  const auto gpu = device::gpu::device_of(data);
   return gpu ? memory_node(*gpu) : STARPU_MAIN_RAM;
 }
 
@@ -38,19 +38,20 @@ namespace {
 
 /// @param waits  (int gpu): waits for the default stream of a GPU that may be writing the operand
 template <typename Waits>
-void require_reachable(const char* routine, const arguments::StoredMatrix& operand, Waits waits) {
+void require_reachable(const char* routine, const blas::arguments::StoredMatrix& operand, Waits waits) {
   if (operand.m == 0 || operand.n == 0 || !operand.used) return;
   const auto refuse = [&](const std::string& why) {
     throw ArgumentError(routine, operand.position, operand.name, why);
   };
   const auto bytes = static_cast<std::size_t>(((operand.n - 1) * operand.ld + operand.m) * operand.element_size);
-  const auto memory = device_memory::may_exist() ? device_memory::allocated(operand.data) : std::nullopt;
+  const auto memory =
+      common::device_memory::may_exist() ? common::device_memory::allocated(operand.data) : std::nullopt;
   if (!memory) {
-    if (bytes >= sizeof(void*) && opencl::is_buffer(operand.data))
+    if (bytes >= sizeof(void*) && device::opencl::is_buffer(operand.data))
       refuse("is a cl_mem of the program, which OpenCL does not share with StarPU: must be in host memory");
     return;
   }
-  const auto running = session_to_wait(routine);
+  const auto running = runtime::session_to_wait(routine);
   const auto& machine = running->machine();
   const auto gpus = std::span(machine.gpus).first(static_cast<std::size_t>(machine.cuda_gpus));
   if (memory->managed) {
@@ -61,28 +62,28 @@ void require_reachable(const char* routine, const arguments::StoredMatrix& opera
   if (!memory_node(memory->gpu))
     refuse("points to memory of " + name +
            ", which Tessera does not use: must be in host memory, in managed memory or on a GPU that it uses");
-  const auto there = device_memory::bytes_from(operand.data, bytes);
+  const auto there = common::device_memory::bytes_from(operand.data, bytes);
   if (there < bytes)
     refuse("points to " + std::to_string(there) + " bytes in memory of " + name + ", must be at least " +
            std::to_string(bytes));
-  if (there == device_memory::unlimited &&
-      device_memory::gpu_of(static_cast<const std::byte*>(operand.data) + bytes - 1) != memory->gpu)
+  if (there == common::device_memory::unlimited &&
+      common::device_memory::gpu_of(static_cast<const std::byte*>(operand.data) + bytes - 1) != memory->gpu)
     refuse("points to memory of " + name + " that is shorter than the " + std::to_string(bytes) +
            " bytes of the matrix");
   waits(memory->gpu);
-  if (gpus.size() > 1) gpu::share_pool(operand.data, memory->gpu, gpus);
+  if (gpus.size() > 1) device::gpu::share_pool(operand.data, memory->gpu, gpus);
 }
 
 }  // namespace
 
-void require_reachable(const char* routine, std::span<const arguments::StoredMatrix> operands) {
+void require_reachable(const char* routine, std::span<const blas::arguments::StoredMatrix> operands) {
   std::bitset<STARPU_MAXCUDADEVS> waited;
   for (const auto& operand : operands)
     require_reachable(routine, operand, [&](int gpu) {
       if (waited[static_cast<std::size_t>(gpu)]) return;
-      gpu::wait_for_default_stream(gpu);
+      device::gpu::wait_for_default_stream(gpu);
       waited.set(static_cast<std::size_t>(gpu));
     });
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::tile

@@ -23,7 +23,7 @@
 #include "runtime/session.hpp"
 #include "watched.hpp"
 
-namespace tessera::detail::kept {
+namespace tessera::tile::kept {
 
 namespace {
 
@@ -121,7 +121,7 @@ bool is_requested(starpu_data_handle_t tile) {
 }
 
 /// Waits for the copies that were requested. Those of a call's results have ended. Prefetches may not have.
-void wait_for_requests(const TileGrid& grid) {
+void wait_for_requests(const detail::TileGrid& grid) {
   constexpr unsigned pause = 20;  // microseconds
   for (Index j = 0; j < grid.nt(); j++)
     for (Index i = 0; i < grid.mt(); i++)
@@ -135,7 +135,8 @@ Store& store() {
   return only;
 }
 
-void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except, Write write) {
+void renew(Store& all, Removed& removed, const detail::TileGrid::Memory& memory, const detail::TileGrid* except,
+           Write write) {
   remove(all, removed, [&](const Part& part) {
     auto& grid = *part.grid;
     if (&grid == except || !overlap(part.memory(), memory)) return false;
@@ -153,7 +154,8 @@ void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const T
   });
 }
 
-void remove_parts(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except) {
+void remove_parts(Store& all, Removed& removed, const detail::TileGrid::Memory& memory,
+                  const detail::TileGrid* except) {
   remove(all, removed, [&](const Part& part) { return part.grid.get() != except && overlap(part.memory(), memory); });
 }
 
@@ -163,7 +165,7 @@ struct InCall::Watching {
   Watch::Ready ready;
 };
 
-InCall::InCall(const std::shared_ptr<Session>& session, std::span<const arguments::StoredMatrix> operands,
+InCall::InCall(const std::shared_ptr<detail::Session>& session, std::span<const blas::arguments::StoredMatrix> operands,
                bool reads_output)
     : outer_(of_thread), exceptions_(std::uncaught_exceptions()), reads_output_(reads_output) {
   // The program may end its own StarPU at any time.
@@ -242,10 +244,10 @@ std::optional<Tiles> tiles_for(const Operand& operand) {
     if (!operand.is_output || call->reads_output_) reused_bytes += bytes_on_devices(*found, operand);
   } else {
     // Owning the session would keep StarPU running until the program forgets the matrix.
-    auto without_ownership = std::shared_ptr<Session>(std::shared_ptr<void>(), &session);
+    auto without_ownership = std::shared_ptr<detail::Session>(std::shared_ptr<void>(), &session);
     // Read-only, so that nothing is copied back when the tiles end.
-    auto grid = std::make_shared<TileGrid>(std::move(without_ownership), operand.data, operand.ld, operand.element_size,
-                                           operand.rows, operand.columns, true);
+    auto grid = std::make_shared<detail::TileGrid>(std::move(without_ownership), operand.data, operand.ld,
+                                                   operand.element_size, operand.rows, operand.columns, true);
     grid->make_private();
     if (operand.triangle) grid->use_only(*operand.triangle);
     all.parts.push_front({grid, operand.triangle});
@@ -276,12 +278,12 @@ Known known(const void* data, Index m, Index n, Index ld, std::size_t element_si
   return {true, {}};
 }
 
-std::string start_watching(Session& session, double most_bytes) {
+std::string start_watching(detail::Session& session, double most_bytes) {
   if (session.joined()) return "the program runs its own StarPU";
   if (starpu_memory_nodes_get_count() < 2) return "there is no device with memory of its own";
-  if (launched_ranks() > 1) return "this is a process of an MPI program";
+  if (runtime::launched_ranks() > 1) return "this is a process of an MPI program";
   std::string why_not;
-  auto pages = WrittenPages::open(why_not);
+  auto pages = memory::WrittenPages::open(why_not);
   if (!pages) return why_not;
   auto& all = store();
   const std::lock_guard lock(all.mutex);
@@ -294,8 +296,8 @@ std::string start_watching(Session& session, double most_bytes) {
 
 namespace {
 
-void renew_parts(const TileGrid::Memory& memory, Write write) {
-  if (matrices == 0 || in_forked_child() || memory.columns == 0) return;
+void renew_parts(const detail::TileGrid::Memory& memory, Write write) {
+  if (matrices == 0 || runtime::in_forked_child() || memory.columns == 0) return;
   auto& all = store();
   const std::shared_lock until_removed(all.ending);
   Removed removed;
@@ -305,30 +307,30 @@ void renew_parts(const TileGrid::Memory& memory, Write write) {
 
 }  // namespace
 
-void forget_copies(const TileGrid::Memory& memory) { renew_parts(memory, Write::Possible); }
+void forget_copies(const detail::TileGrid::Memory& memory) { renew_parts(memory, Write::Possible); }
 
 namespace {
 
-arguments::StoredMatrix stored(const void* A, Index m, Index n, Index ld, std::size_t element_size) {
+blas::arguments::StoredMatrix stored(const void* A, Index m, Index n, Index ld, std::size_t element_size) {
   return {"A", "ld", 1, 4, m, n, ld, A, true, static_cast<Index>(element_size)};
 }
 
-void require_legal(const char* routine, const arguments::StoredMatrix& A) {
-  arguments::require_legal(routine, arguments::illegal_size(2, "m", A.m));
-  arguments::require_legal(routine, arguments::illegal_size(3, "n", A.n));
-  arguments::require_legal(routine, illegal_leading_dimension(A));
-  arguments::require_legal(routine, illegal_memory(A));
+void require_legal(const char* routine, const blas::arguments::StoredMatrix& A) {
+  blas::arguments::require_legal(routine, blas::arguments::illegal_size(2, "m", A.m));
+  blas::arguments::require_legal(routine, blas::arguments::illegal_size(3, "n", A.n));
+  blas::arguments::require_legal(routine, illegal_leading_dimension(A));
+  blas::arguments::require_legal(routine, illegal_memory(A));
 }
 
-Kept kept_of(const arguments::StoredMatrix& A) {
+Kept kept_of(const blas::arguments::StoredMatrix& A) {
   return {static_cast<const std::byte*>(A.data), A.m, A.n, A.ld, static_cast<std::size_t>(A.element_size)};
 }
 
-void keep(const arguments::StoredMatrix& A) {
+void keep(const blas::arguments::StoredMatrix& A) {
   require_legal("keep", A);
-  require_not_forked("keep");
+  runtime::require_not_forked("keep");
   if (A.m == 0 || A.n == 0) return;
-  if (device_memory::may_exist() && device_memory::allocated(A.data))
+  if (common::device_memory::may_exist() && common::device_memory::allocated(A.data))
     throw ArgumentError("keep", 1, "A", "points to memory of a GPU, or to managed memory: must be in host memory");
   const auto matrix = kept_of(A);
   auto& all = store();
@@ -342,7 +344,7 @@ void keep(const arguments::StoredMatrix& A) {
   }
   remove_parts(all, removed, matrix.memory());  // if it was watched, its pages will no longer be looked at
   all.matrices.push_back(matrix);
-  kept::matrices++;
+  matrices++;
 }
 
 /// The kept matrix that begins at A. @throws ArgumentError if there is none
@@ -355,7 +357,7 @@ std::vector<Kept>::iterator find(Store& all, const char* routine, const void* A)
 /// Removes all parts of the kept matrix that begins at A.
 /// @param forgets  whether the matrix is no longer kept
 void remove_copies(const char* routine, const void* A, bool forgets) {
-  require_can_wait(routine);
+  runtime::require_can_wait(routine);
   auto& all = store();
   const std::shared_lock until_removed(all.ending);
   Removed removed;
@@ -364,34 +366,34 @@ void remove_copies(const char* routine, const void* A, bool forgets) {
   remove_parts(all, removed, matrix->memory());
   if (!forgets) return;
   all.matrices.erase(matrix);
-  kept::matrices--;
+  matrices--;
 }
 
-void change(const arguments::StoredMatrix& A) {
+void change(const blas::arguments::StoredMatrix& A) {
   require_legal("changed", A);
-  require_can_wait("changed");
+  runtime::require_can_wait("changed");
   if (A.m > 0 && A.n > 0) renew_parts(kept_of(A).memory(), Write::Done);
 }
 
 }  // namespace
 
-}  // namespace tessera::detail::kept
+}  // namespace tessera::tile::kept
 
 namespace tessera {
 
 template <Scalar T>
 void keep(const T* A, Index m, Index n, Index ld) {
-  detail::kept::keep(detail::kept::stored(A, m, n, ld, sizeof(T)));
+  tile::kept::keep(tile::kept::stored(A, m, n, ld, sizeof(T)));
 }
 
 template <Scalar T>
 void changed(const T* A, Index m, Index n, Index ld) {
-  detail::kept::change(detail::kept::stored(A, m, n, ld, sizeof(T)));
+  tile::kept::change(tile::kept::stored(A, m, n, ld, sizeof(T)));
 }
 
-void changed(const void* A) { detail::kept::remove_copies("changed", A, false); }
+void changed(const void* A) { tile::kept::remove_copies("changed", A, false); }
 
-void forget(const void* A) { detail::kept::remove_copies("forget", A, true); }
+void forget(const void* A) { tile::kept::remove_copies("forget", A, true); }
 
 #define INSTANTIATE_KEEP(letter, T, ...)                \
   template void keep<T>(const T*, Index, Index, Index); \

@@ -23,7 +23,7 @@
 /// before it returns, like every result. All other writes to the memory are reported to `written`, which registers the
 /// tiles again, so that their copies on GPUs are lost. The same part of a matrix may be registered several times, in
 /// different tiles, because host memory has the value of all of them.
-namespace tessera::detail::kept {
+namespace tessera::tile::kept {
 
 /// How a call registers an operand.
 struct Operand {
@@ -37,7 +37,7 @@ struct Operand {
 
 /// Kept tiles for an operand: a range of the tiles of a registered part of the matrix.
 struct Tiles {
-  std::shared_ptr<TileGrid> grid;
+  std::shared_ptr<detail::TileGrid> grid;
   Index i0, j0;  ///< the first tile
 };
 
@@ -51,11 +51,12 @@ struct Known {
 inline std::atomic<int> matrices = 0;
 
 /// One call on pointers. While it exists, `tiles_for` finds and registers kept tiles for the operands of its thread.
-class InCall : NotCopyable {
+class InCall : common::NotCopyable {
  public:
   /// @param operands      as they are stored; the last one is the output
   /// @param reads_output  whether the value of the output before the call matters
-  InCall(const std::shared_ptr<Session>& session, std::span<const arguments::StoredMatrix> operands, bool reads_output);
+  InCall(const std::shared_ptr<detail::Session>& session, std::span<const blas::arguments::StoredMatrix> operands,
+         bool reads_output);
   /// Waits until all copies to and from the tiles have ended, because the caller may then free or write the memory. If
   /// the call has failed, the tiles that it used are no longer kept.
   /// @pre  nothing else in the call refers to the tiles, and their tasks have run
@@ -78,8 +79,8 @@ class InCall : NotCopyable {
   void look_later();
 
   static thread_local InCall* of_thread;
-  const std::shared_ptr<Session>* session_ = nullptr;  ///< null: the call finds nothing
-  std::vector<std::shared_ptr<TileGrid>> used_;
+  const std::shared_ptr<detail::Session>* session_ = nullptr;  ///< null: the call finds nothing
+  std::vector<std::shared_ptr<detail::TileGrid>> used_;
   std::unique_ptr<Watching> watching_;  ///< null: operands that the program does not keep are not looked at
   InCall* outer_ = nullptr;
   int exceptions_ = 0;
@@ -95,7 +96,7 @@ inline thread_local bool watches_operands = false;
 /// From now on until the session ends, operands that the program does not keep may be watched, and kept: see Watch.
 /// @param most_bytes  limit for all of them together; 0: no limit
 /// @return  the reason why this is impossible, or ""
-std::string start_watching(Session& session, double most_bytes);
+std::string start_watching(detail::Session& session, double most_bytes);
 
 /// The kept tiles for an operand of the current call. Registers them if necessary. Empty if the operand is not a part
 /// of a kept matrix, or if its tiles should not be kept.
@@ -105,12 +106,12 @@ std::optional<Tiles> tiles_for(const Operand& operand);
 Known known(const void* data, Index m, Index n, Index ld, std::size_t element_size, bool is_output);
 
 /// The slow path of `written`.
-void forget_copies(const TileGrid::Memory& memory);
+void forget_copies(const detail::TileGrid::Memory& memory);
 
 /// Call this before anything except the tasks of kept tiles writes host memory. If the write happens later, call this
 /// again after it.
-inline void written(const TileGrid::Memory& memory) {
+inline void written(const detail::TileGrid::Memory& memory) {
   if (matrices > 0) forget_copies(memory);
 }
 
-}  // namespace tessera::detail::kept
+}  // namespace tessera::tile::kept

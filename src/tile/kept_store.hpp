@@ -14,15 +14,15 @@
 #include "kept.hpp"
 
 /// What kept.cpp and watched.cpp share.
-namespace tessera::detail::kept {
+namespace tessera::tile::kept {
 
 /// A part of a kept matrix, registered in tiles.
 struct Part {
-  std::shared_ptr<TileGrid> grid;
+  std::shared_ptr<detail::TileGrid> grid;
   std::optional<Uplo> triangle;
 
   Index tiles() const { return grid->mt() * grid->nt(); }
-  TileGrid::Memory memory() const { return grid->memory(0, grid->mt(), 0, grid->nt()); }
+  detail::TileGrid::Memory memory() const { return grid->memory(0, grid->mt(), 0, grid->nt()); }
   /// Whether the part is exactly this operand.
   bool is_just(const Operand& x) const {
     return grid->data() == x.data && grid->m() == x.rows.whole() && grid->n() == x.columns.whole();
@@ -41,7 +41,7 @@ struct Kept {
   Index m, n, ld;
   std::size_t element_size;
 
-  TileGrid::Memory memory() const {
+  detail::TileGrid::Memory memory() const {
     const auto bytes = [&](Index elements) { return static_cast<std::size_t>(elements) * element_size; };
     return {data, bytes(m), bytes(ld), n};
   }
@@ -64,9 +64,9 @@ struct Store {
   std::mutex mutex;
   std::shared_mutex ending;  ///< shared by threads that let parts end outside of calls; the session waits for them
   std::vector<Kept> matrices;
-  std::list<Part> parts;             ///< most recently used first
-  const Session* session = nullptr;  ///< the session that will call `end`
-  std::unique_ptr<Watch> watch;      ///< null: only what the program keeps
+  std::list<Part> parts;                     ///< most recently used first
+  const detail::Session* session = nullptr;  ///< the session that will call `end`
+  std::unique_ptr<Watch> watch;              ///< null: only what the program keeps
 };
 Store& store();
 
@@ -82,10 +82,12 @@ enum class Write {
 
 /// Brings copies of the tiles that have a byte in common with `memory` up to date, or registers these tiles again.
 /// @param except  the tiles of this grid stay as they are; may be null
-void renew(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except, Write write);
+void renew(Store& all, Removed& removed, const detail::TileGrid::Memory& memory, const detail::TileGrid* except,
+           Write write);
 
 /// Removes the parts that have a byte in common with `memory`.
 /// @param except  the part with this grid stays; may be null
-void remove_parts(Store& all, Removed& removed, const TileGrid::Memory& memory, const TileGrid* except = nullptr);
+void remove_parts(Store& all, Removed& removed, const detail::TileGrid::Memory& memory,
+                  const detail::TileGrid* except = nullptr);
 
-}  // namespace tessera::detail::kept
+}  // namespace tessera::tile::kept

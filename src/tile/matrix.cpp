@@ -20,8 +20,8 @@ namespace tessera {
 
 namespace {
 
-using arguments::Argument;
-using arguments::Problem;
+using blas::arguments::Argument;
+using blas::arguments::Problem;
 
 /// @param position  position of m; n is the next argument
 Argument illegal_size(int position, Index m, Index n) {
@@ -33,7 +33,8 @@ Argument illegal_size(int position, Index m, Index n) {
 Argument illegal_tile(int position, Index m, Index n, TileSize tile) {
   for (const auto& [name, size] : {std::pair{"tile.rows", tile.rows}, std::pair{"tile.columns", tile.columns}}) {
     if (size < 0) return {position, name, Problem::TooSmall, size, 0};
-    if (size > arguments::largest_int) return {position, name, Problem::TooLarge, size, arguments::largest_int};
+    if (size > blas::arguments::largest_int)
+      return {position, name, Problem::TooLarge, size, blas::arguments::largest_int};
   }
   constexpr Index most_elements = std::numeric_limits<std::uint32_t>::max();  // StarPU multiplies in 32 bits
   const Index rows = std::min(tile.rows, m), columns = std::min(tile.columns, n);
@@ -53,15 +54,15 @@ TileSize chosen_tile(const detail::Session& session, TileSize tile) {
 template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> session, const T* data, Index m, Index n,
                                             Index ld, TileSize tile, bool read_only, tile::EdgeTiles at_the_edges) {
-  const arguments::StoredMatrix stored{"data", "ld", 1, 4, m, n, ld, data, true, sizeof(T)};
-  arguments::require_legal("Matrix", illegal_size(2, m, n));
-  arguments::require_legal("Matrix", illegal_leading_dimension(stored));
-  arguments::require_legal("Matrix", illegal_memory(stored));
-  arguments::require_legal("Matrix", illegal_tile(5, m, n, tile));
+  const blas::arguments::StoredMatrix stored{"data", "ld", 1, 4, m, n, ld, data, true, sizeof(T)};
+  blas::arguments::require_legal("Matrix", illegal_size(2, m, n));
+  blas::arguments::require_legal("Matrix", illegal_leading_dimension(stored));
+  blas::arguments::require_legal("Matrix", illegal_memory(stored));
+  blas::arguments::require_legal("Matrix", illegal_tile(5, m, n, tile));
   const bool of_program = session == nullptr;  // a call on pointers has already found the session
   if (of_program) {
-    detail::require_reachable("Matrix", {&stored, 1});
-    session = detail::session_to_wait("Matrix");  // the destructor will have to wait
+    tile::require_reachable("Matrix", {&stored, 1});
+    session = runtime::session_to_wait("Matrix");  // the destructor will have to wait
   }
   tile = chosen_tile<T>(*session, tile);
   // The const_cast is safe: tasks access tiles of a read-only matrix only with STARPU_R.
@@ -73,9 +74,9 @@ std::shared_ptr<detail::TileGrid> make_grid(std::shared_ptr<detail::Session> ses
 
 template <Scalar T>
 std::shared_ptr<detail::TileGrid> make_grid_without_memory(Index m, Index n, TileSize tile) {
-  arguments::require_legal("Matrix", illegal_size(1, m, n));
-  arguments::require_legal("Matrix", illegal_tile(3, m, n, tile));
-  auto session = detail::session_to_wait("Matrix");
+  blas::arguments::require_legal("Matrix", illegal_size(1, m, n));
+  blas::arguments::require_legal("Matrix", illegal_tile(3, m, n, tile));
+  auto session = runtime::session_to_wait("Matrix");
   tile = chosen_tile<T>(*session, tile);
   auto grid = std::make_shared<detail::TileGrid>(std::move(session), nullptr, m, n, 0, sizeof(T), tile, false);
   grid->set_of_program();
@@ -143,7 +144,7 @@ starpu_data_handle_t Matrix<T>::handle(Index i, Index j) const {
                         "makes the tile (" + std::to_string(i) + ", " + std::to_string(j) + ") of " +
                             std::to_string(mt()) + "x" + std::to_string(nt()));
   auto* const tile = detail::MatrixAccess::handle(*this, i, j);
-  detail::unwritten::give(tile);
+  tile::unwritten::give(tile);
   return tile;
 }
 
@@ -193,20 +194,20 @@ bool Matrix<T>::overlaps(const Matrix& other) const {
   if (grid_ == other.grid_ && (!grid_->has_memory() || grid_->share().is_distributed()))
     return i0_ < other.i0_ + other.mt_ && other.i0_ < i0_ + mt_ && j0_ < other.j0_ + other.nt_ && other.j0_ < j0_ + nt_;
   const auto memory = [](const Matrix& x) { return x.grid_->memory(x.i0_, x.i0_ + x.mt_, x.j0_, x.j0_ + x.nt_); };
-  return detail::overlap(memory(*this), memory(other));
+  return tile::overlap(memory(*this), memory(other));
 }
 
 template <Scalar T>
 void Matrix<T>::start_write_back() const {
-  detail::require_can_wait("Matrix::start_write_back");
+  runtime::require_can_wait("Matrix::start_write_back");
   if (grid_->has_memory()) grid_->write_back(i0_, i0_ + mt_, j0_, j0_ + nt_);
 }
 
 template <Scalar T>
 void Matrix<T>::wait() const {
-  detail::require_can_wait("Matrix::wait");
+  runtime::require_can_wait("Matrix::wait");
   grid_->write_back(i0_, i0_ + mt_, j0_, j0_ + nt_);
-  detail::kept::InCall::are_computing();
+  tile::kept::InCall::are_computing();
   grid_->wait_until_written_back();
   grid_->check(i0_, i0_ + mt_, j0_, j0_ + nt_);
 }

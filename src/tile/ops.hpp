@@ -22,8 +22,8 @@ enum class Spread { AsInBlas, Anywhere };
 
 /// Whether CUDA GPUs solve with a triangle of this order by multiplying with the inverses of its diagonal blocks.
 /// OpenCL devices solve with these blocks by substitution.
-inline bool is_blocked(const detail::Machine& machine, Index order) {
-  return machine.has_cuda() && order > codelets::diagonal_block;
+inline bool is_blocked(const machine::Machine& machine, Index order) {
+  return machine.has_cuda() && order > device::diagonal_block;
 }
 inline bool is_blocked(const detail::Session& session, Index order) { return is_blocked(session.machine(), order); }
 
@@ -61,8 +61,8 @@ class Ops : public ProductOps<Sink> {
 
   /// The stored triangle of C ← α X Xᴴ + β C. C is on the diagonal.
   void herk(double alpha, const Tile& X, double beta, Tile C, Uplo stored) {
-    C.part = codelets::part_of(stored);
-    this->rank_k(is_complex_type(type_), alpha, X, beta, C);
+    C.part = common::part_of(stored);
+    this->rank_k(common::is_complex_type(type_), alpha, X, beta, C);
   }
 
   /// A ← its Cholesky factor, in the stored triangle.
@@ -97,7 +97,7 @@ class Ops : public ProductOps<Sink> {
   /// Inverts the diagonal blocks of a triangle that spans all columns of A.
   /// @param first_row  row of the tile at which the diagonal enters it
   typename Sink::Temporary diagonal_blocks(const Tile& A, Index first_row, Uplo stored, Diag diag) {
-    constexpr Index block = codelets::diagonal_block;
+    constexpr Index block = device::diagonal_block;
     auto inverses = sink_.temporary(A, block, 2 * A.columns, element_size_);
     const double flops = per_multiply_add_ * static_cast<double>(A.columns * block * block);
     sink_.submit(codelets::diagonal_blocks(type_), {A.read(), {inverses.handle(), STARPU_W}},
@@ -107,7 +107,8 @@ class Ops : public ProductOps<Sink> {
 
   /// X ← α op(A)⁻¹ X (Left), or α X op(A)⁻¹ (Right)
   /// @pre  if X is an adjoint, α is real
-  void trsm(Side side, Op op, const Divisor& A, const Number& alpha, const Tile& X, Spread spread = Spread::Anywhere) {
+  void trsm(Side side, Op op, const Divisor& A, const common::Number& alpha, const Tile& X,
+            Spread spread = Spread::Anywhere) {
     sink_.step(A.tile.j);
     const auto args = triangular(side, op, A.tile, A.uplo, A.diag, alpha, X, A.inverses.handle() != nullptr, spread);
     const Access diagonal = A.tile.read(), tile{X.handle, STARPU_RW};
@@ -118,7 +119,7 @@ class Ops : public ProductOps<Sink> {
 
   /// X ← α op(A) X (Left), or α X op(A) (Right), where A is a triangle of a diagonal tile.
   /// @pre  if X is an adjoint, α is real
-  void trmm(Side side, Op op, const Tile& A, Uplo stored, Diag diag, const Number& alpha, const Tile& X,
+  void trmm(Side side, Op op, const Tile& A, Uplo stored, Diag diag, const common::Number& alpha, const Tile& X,
             Spread spread = Spread::Anywhere) {
     sink_.step(A.i);
     const auto args = triangular(side, op, A, stored, diag, alpha, X, is_blocked(A), spread);
@@ -137,8 +138,8 @@ class Ops : public ProductOps<Sink> {
   /// @param next     the rows of the next step for X; empty if this is the last step
   /// @param sum      in: the sum for the rows of X in this step, empty before the first step; out: the sum for the rows
   ///                 in the next step
-  void triangular_panel(const TriangularFactor& how, const Divisor& A, Index first, const Number& alpha, const Tile& X,
-                        PanelRows next, std::optional<void*>& sum) {
+  void triangular_panel(const TriangularFactor& how, const Divisor& A, Index first, const common::Number& alpha,
+                        const Tile& X, PanelRows next, std::optional<void*>& sum) {
     sink_.step(A.tile.j);
     using Args = codelets::TriangularPanelArgs;
     const auto order = static_cast<double>(A.tile.columns),
@@ -149,7 +150,7 @@ class Ops : public ProductOps<Sink> {
     const Access a = A.tile.read(), x{X.handle, STARPU_RW};
     auto& codelet = how.inverse ? codelets::trsm_panel(type_) : codelets::trmm_panel(type_);
     const auto slot = [&](bool wanted) -> void* {
-      return wanted && sink_.runs(X.handle) ? codelets::sum_slots::take(type_) : nullptr;
+      return wanted && sink_.runs(X.handle) ? memory::sum_slots::take(type_) : nullptr;
     };
 
     // The rows that a trsm gathers change before it solves.
@@ -206,7 +207,7 @@ class Ops : public ProductOps<Sink> {
 
   /// `value` ← the largest element of a part of A. The tile is declared as an output, so that the policy keeps this
   /// task on the GPU of the tasks that write the tile.
-  void growth(const Tile& A, codelets::Part part, codelets::GrowthValue::Of of, codelets::GrowthValue* value,
+  void growth(const Tile& A, common::Part part, codelets::GrowthValue::Of of, codelets::GrowthValue* value,
               starpu_data_handle_t result) {
     sink_.submit(codelets::growth(type_), {{A.handle, STARPU_RW}, {result, STARPU_R}},
                  codelets::GrowthArgs{work(A.elements()), part, of, value}, A.owner);
@@ -229,8 +230,8 @@ class Ops : public ProductOps<Sink> {
   /// not be square, and have no diagonal blocks.
   bool is_blocked(const Tile& A) const { return A.rows == A.columns && tile::is_blocked(machine_, A.rows); }
 
-  codelets::TriangularArgs triangular(Side side, Op op, const Tile& A, Uplo stored, Diag diag, const Number& alpha,
-                                      const Tile& X, bool blocked, Spread spread) {
+  codelets::TriangularArgs triangular(Side side, Op op, const Tile& A, Uplo stored, Diag diag,
+                                      const common::Number& alpha, const Tile& X, bool blocked, Spread spread) {
     const bool transposed = X.op != Op::NoTrans;
     blocked = blocked && !is_of_core(X);  // the host BLAS solves directly
     if (transposed) side = side == Side::Left ? Side::Right : Side::Left;
@@ -257,7 +258,7 @@ class Ops : public ProductOps<Sink> {
   void* inspect(const Tile& X) {
     if (machine_.is_opencl(X.owner) || X.elements() > std::numeric_limits<int>::max() || !sink_.runs(X.handle))
       return nullptr;
-    void* const sum = codelets::sum_slots::take(type_);
+    void* const sum = memory::sum_slots::take(type_);
     if (sum != nullptr)
       sink_.submit(codelets::inspect(type_), {{X.handle, STARPU_RW}}, codelets::InspectArgs{work(X.elements()), sum},
                    X.owner);

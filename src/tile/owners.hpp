@@ -50,7 +50,7 @@ class Owners {
 
   /// Assigns the tiles that begin at row or column `first`, in tiles, or later to the cores that share results with the
   /// GPUs: the tiles of each such row and of the column with the same number to one core, round-robin.
-  void leave_to_cores(Index first, const detail::Machine& machine) {
+  void leave_to_cores(Index first, const machine::Machine& machine) {
     of_cores_ = {first, machine.gpu_count(), std::ssize(machine.sharing_cores)};
   }
 

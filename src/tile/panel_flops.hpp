@@ -11,7 +11,7 @@ namespace tessera::tile {
 /// rows of a panel from its diagonal down, `columns` its columns.
 class PanelFlops {
  public:
-  explicit PanelFlops(char type) : per_multiply_add_(flops_of_multiply_add(type)) {}
+  explicit PanelFlops(char type) : per_multiply_add_(common::flops_of_multiply_add(type)) {}
 
   double getrf(double rows, double columns) const {
     return per_multiply_add_ / 2 * columns * columns * std::max(rows - columns / 3, 0.0);

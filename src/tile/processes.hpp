@@ -11,7 +11,7 @@
 #include "tile/process_blocks.hpp"
 
 /// The interface to other processes. `libtessera_mpi.so` implements it, so that `libtessera.so` needs no MPI.
-namespace tessera::detail {
+namespace tessera::tile {
 
 /// How products limit communication; see ProductControl in <tessera/distributed.hpp>.
 struct ProcessControl {
@@ -26,7 +26,7 @@ struct Tokens {
 
 /// The processes that share matrices. All of them go through the same calls in the same order, so each process knows
 /// without communication which tiles the others need, and when.
-class Processes : NotCopyable {
+class Processes : common::NotCopyable {
  public:
   virtual ~Processes() = default;
   virtual int rank() const noexcept = 0;
@@ -94,4 +94,4 @@ struct Share {
   }
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::tile

@@ -21,9 +21,9 @@ template <typename Sink>
 class ProductOps {
  public:
   /// @param type  letter of the elements: s, d, c or z
-  ProductOps(const detail::Machine& machine, Sink& sink, char type)
-      : machine_(machine), sink_(sink), type_(type), element_size_(size_of(type)),
-        per_multiply_add_(flops_of_multiply_add(type)) {}
+  ProductOps(const machine::Machine& machine, Sink& sink, char type)
+      : machine_(machine), sink_(sink), type_(type), element_size_(common::size_of(type)),
+        per_multiply_add_(common::flops_of_multiply_add(type)) {}
 
   char type() const noexcept { return type_; }
   Op adjoint_op() const noexcept { return tile::adjoint_op(type_); }
@@ -31,7 +31,7 @@ class ProductOps {
 
   /// C ← α X Y + β C
   /// @pre  if C is an adjoint, α and β are real, and all of C is computed
-  void gemm(const Number& alpha, const Tile& X, const Tile& Y, const Number& beta, const Tile& C) {
+  void gemm(const common::Number& alpha, const Tile& X, const Tile& Y, const common::Number& beta, const Tile& C) {
     const bool transposed = C.op != Op::NoTrans;
     const Tile A = transposed ? adjoint(Y) : X, B = transposed ? adjoint(X) : Y;
     const Access a = A.read(), b = B.read(), c = output(C, beta);
@@ -47,8 +47,8 @@ class ProductOps {
   }
 
   /// C ← α S X + β C (Left), or α X S + β C (Right), where S is a diagonal tile of a symmetric or Hermitian matrix.
-  void symm(bool hermitian, Side side, Uplo stored, const Number& alpha, const Tile& S, const Tile& X,
-            const Number& beta, const Tile& C) {
+  void symm(bool hermitian, Side side, Uplo stored, const common::Number& alpha, const Tile& S, const Tile& X,
+            const common::Number& beta, const Tile& C) {
     auto& codelet = hermitian ? codelets::hemm(type_) : codelets::symm(type_);
     sink_.step(S.j);
     sink_.submit(codelet, {S.read(), X.read(), output(C, beta)},
@@ -56,7 +56,7 @@ class ProductOps {
   }
 
   /// C ← α X Xᵀ + β C, or with ᴴ instead of ᵀ and real factors. C is on the diagonal.
-  void rank_k(bool hermitian, const Number& alpha, const Tile& X, const Number& beta, const Tile& C) {
+  void rank_k(bool hermitian, const common::Number& alpha, const Tile& X, const common::Number& beta, const Tile& C) {
     auto& codelet = hermitian ? codelets::herk(type_) : codelets::syrk(type_);
     sink_.step(X.column());
     sink_.submit(codelet, {X.read(), output(C, beta)},
@@ -65,7 +65,8 @@ class ProductOps {
   }
 
   /// C ← α X Yᵀ + α Y Xᵀ + β C, or with ᴴ instead of ᵀ, ᾱ in the second term, and a real β. C is on the diagonal.
-  void rank_2k(bool hermitian, const Number& alpha, const Tile& X, const Tile& Y, const Number& beta, const Tile& C) {
+  void rank_2k(bool hermitian, const common::Number& alpha, const Tile& X, const Tile& Y, const common::Number& beta,
+               const Tile& C) {
     auto& codelet = hermitian ? codelets::her2k(type_) : codelets::syr2k(type_);
     auto both = term(X, C);
     both.flops *= 2;
@@ -89,8 +90,9 @@ class ProductOps {
   /// codelets::symm_panel.
   /// @param D      the result of `symmetrized` for A
   /// @param first  the row of A at which its diagonal begins
-  void symm_panel(bool hermitian, Uplo stored, const Number& alpha, const Tile& A, const typename Sink::Temporary& D,
-                  Index first, const Tile& X, const Number& beta, const Tile& C) {
+  void symm_panel(bool hermitian, Uplo stored, const common::Number& alpha, const Tile& A,
+                  const typename Sink::Temporary& D, Index first, const Tile& X, const common::Number& beta,
+                  const Tile& C) {
     auto& codelet = hermitian ? codelets::hemm_panel(type_) : codelets::symm_panel(type_);
     const auto own = static_cast<double>(A.columns),
                others = static_cast<double>(stored == Uplo::Lower ? A.rows - first : first + A.columns) - own;
@@ -105,7 +107,7 @@ class ProductOps {
   std::optional<typename Sink::Temporary> partial_sum(const Tile& C) { return sink_.partial_sum(C, element_size_); }
   /// C ← D + β C, where D is a partial sum.
   /// @param real_diagonal  whether to ignore the imaginary parts of the diagonal of C; only for a triangle
-  void add(const typename Sink::Temporary& D, bool real_diagonal, const Number& beta, const Tile& C) {
+  void add(const typename Sink::Temporary& D, bool real_diagonal, const common::Number& beta, const Tile& C) {
     sink_.submit(codelets::add(type_), {{D.handle(), STARPU_R}, {C.handle, STARPU_RW}},
                  codelets::ScaleArgs{work(C.elements()), C.part, C.diagonal, real_diagonal && !C.is_whole(), beta},
                  C.owner);
@@ -117,16 +119,16 @@ class ProductOps {
   }
   /// C ← β C
   /// @param real_diagonal  whether to set the imaginary parts of the diagonal to 0
-  void scale(const Number& beta, bool real_diagonal, const Tile& C) {
+  void scale(const common::Number& beta, bool real_diagonal, const Tile& C) {
     sink_.submit(codelets::scale(type_), {output(C, beta)},
                  codelets::ScaleArgs{work(C.elements()), C.part, C.diagonal, real_diagonal && !C.is_whole(), beta},
                  C.owner);
   }
 
  protected:
-  codelets::Work work(double flops) const { return {flops, type_}; }
+  device::Work work(double flops) const { return {flops, type_}; }
 
-  const detail::Machine& machine_;
+  const machine::Machine& machine_;
   Sink& sink_;
   const char type_;
   const std::size_t element_size_;
@@ -134,12 +136,12 @@ class ProductOps {
 
  private:
   /// The work of adding a product with X to C.
-  codelets::Work term(const Tile& X, const Tile& C) const {
+  device::Work term(const Tile& X, const Tile& C) const {
     const double elements =
-        C.is_whole() ? C.elements() : codelets::trapezoid_elements(uplo_of(C.part), C.rows, C.columns, C.diagonal);
+        C.is_whole() ? C.elements() : common::trapezoid_elements(uplo_of(C.part), C.rows, C.columns, C.diagonal);
     return work(per_multiply_add_ * elements * static_cast<double>(X.n()));
   }
-  static Access output(const Tile& C, const Number& beta) {
+  static Access output(const Tile& C, const common::Number& beta) {
     const bool is_read = beta != 0 || (C.keeps_rest && !C.is_whole());
     return {C.handle, is_read ? STARPU_RW : STARPU_W};
   }

@@ -9,7 +9,7 @@
 
 namespace tessera::tile {
 
-using codelets::Part;
+using common::Part;
 
 /// The tiles of a result to compute: all, or those that intersect a triangle.
 struct Region {
@@ -22,7 +22,7 @@ struct Region {
   /// The region of a triangle of mt×nt tiles.
   /// @param mb, nb  rows and columns of a tile; with more than one tile row, mb is a multiple of nb
   static constexpr Region triangle(Uplo uplo, Index mt, Index nt, Index mb, Index nb) {
-    return {codelets::part_of(uplo), mt > 1 ? mb / nb : std::max<Index>(1, nt)};
+    return {common::part_of(uplo), mt > 1 ? mb / nb : std::max<Index>(1, nt)};
   }
 
   constexpr bool contains(Index i, Index j) const {

@@ -21,7 +21,7 @@ struct Access {
 
 /// The op that turns a matrix into its adjoint: transpose if real, conjugate transpose if complex.
 /// @param type  letter of its elements: s, d, c or z
-inline Op adjoint_op(char type) { return codelets::symmetry(is_complex_type(type)); }
+inline Op adjoint_op(char type) { return common::symmetry(common::is_complex_type(type)); }
 
 /// A tile as an algorithm sees it: as stored, its transpose, or its conjugate transpose. A plain value, which can also
 /// describe a tile that is not registered.
@@ -33,12 +33,12 @@ struct Tile {
   int owner;                     ///< index of the GPU that runs the tasks that write the tile, or -1
   Op op = Op::NoTrans;
   int first_row = 0, first_column = 0;         ///< for a second factor: start of the part to multiply
-  codelets::Part part = codelets::Part::All;   ///< for a result: the part to compute
+  common::Part part = common::Part::All;       ///< for a result: the part to compute
   int diagonal = 0;                            ///< for a triangle: row in which the diagonal enters the tile
   bool keeps_rest = true;                      ///< whether elements outside `part` must survive
   starpu_data_handle_t wanted_next = nullptr;  ///< tile to prefetch to the memory where this tile was written
 
-  bool is_whole() const noexcept { return part == codelets::Part::All; }
+  bool is_whole() const noexcept { return part == common::Part::All; }
   Index n() const noexcept { return op == Op::NoTrans ? columns : rows; }
   /// The tile column in the matrix as the algorithm sees it.
   Index column() const noexcept { return op == Op::NoTrans ? j : i; }

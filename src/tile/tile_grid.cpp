@@ -37,16 +37,16 @@ bool has_several_memories() { return starpu_memory_nodes_get_count() > 1; }
 
 /// The StarPU data interface for tiles that are not in memory which GPUs copy from.
 starpu_data_interface_ops* without_gpus() {
-  return has_several_memories() ? tile_interface::pinned() : &starpu_interface_matrix_ops;
+  return has_several_memories() ? device::tile_interface::pinned() : &starpu_interface_matrix_ops;
 }
 
 /// The StarPU data interface for tiles in this memory, which is pinned or pageable. It allocates and copies the tiles.
 /// @param column  bytes of a column of the largest tile
 starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, int home, std::size_t column) {
-  if (memory.columns == 0 || home != STARPU_MAIN_RAM) return tile_interface::pinned();
+  if (memory.columns == 0 || home != STARPU_MAIN_RAM) return device::tile_interface::pinned();
   const auto* last = memory.first + static_cast<std::size_t>(memory.columns - 1) * memory.stride + memory.height - 1;
-  const bool pinned = gpu::is_pinned(memory.first) && gpu::is_pinned(last);
-  return pinned ? tile_interface::pinned() : tile_interface::pageable(column);
+  const bool pinned = device::gpu::is_pinned(memory.first) && device::gpu::is_pinned(last);
+  return pinned ? device::tile_interface::pinned() : device::tile_interface::pageable(column);
 }
 
 bool is_valid(starpu_data_handle_t tile, int node) {
@@ -56,7 +56,7 @@ bool is_valid(starpu_data_handle_t tile, int node) {
 }
 
 /// While it exists, StarPU cannot evict the copy of a tile in a memory node. @pre  no task writes the tile
-class Held : NotCopyable {
+class Held : common::NotCopyable {
  public:
   Held(starpu_data_handle_t tile, int node) : tile_(tile), node_(node) {
     [[maybe_unused]] const int status = starpu_data_acquire_on_node(tile, node, STARPU_R);
@@ -86,12 +86,12 @@ bool update_copy(starpu_data_handle_t tile, int home, int node, const TileGrid::
   const auto stride = std::size_t{copy.ld} * copy.elemsize;
   auto* const to = reinterpret_cast<std::byte*>(copy.ptr) + offset / part.stride * stride + offset % part.stride;
   if (kind == STARPU_CUDA_RAM) {
-    gpu::copy_columns(to, stride, part.first, part.stride, part.height, static_cast<std::size_t>(part.columns));
+    device::gpu::copy_columns(to, stride, part.first, part.stride, part.height, static_cast<std::size_t>(part.columns));
   } else {
     for (std::size_t j = 0; j < static_cast<std::size_t>(part.columns); j++)
       std::memcpy(to + j * stride, part.first + j * part.stride, part.height);
   }
-  count_copied(home, node, part.bytes());
+  runtime::count_copied(home, node, part.bytes());
   return true;
 }
 
@@ -128,8 +128,8 @@ Range local_range(const tile::Edges& edges, Index begin, Index end, Before befor
 /// The argument of the callbacks for a tile that is being written back. The callbacks own it, because they may run
 /// after the caller has returned: the caller's wait may have failed.
 struct TileGrid::WriteBack {
-  std::shared_ptr<Outstanding> all;
-  Outstanding::One this_one;  // destroyed before `all`
+  std::shared_ptr<runtime::Outstanding> all;
+  runtime::Outstanding::One this_one;  // destroyed before `all`
   starpu_data_handle_t handle;
   int home;
   bool counts_other_tasks;
@@ -200,24 +200,25 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index 
                {n, tile.columns, at_the_edges}, read_only, {}) {}
 
 TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
-                   TileSize tile, bool read_only, Share share)
+                   TileSize tile, bool read_only, tile::Share share)
     : TileGrid(std::move(session), data, ld, element_size, {m, tile.rows}, {n, tile.columns}, read_only,
                std::move(share)) {}
 
 TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size,
-                   const tile::Edges& rows, const tile::Edges& columns, bool read_only, Share share)
-    : session_(std::move(session)), write_backs_(std::make_shared<Outstanding>()), data_(static_cast<std::byte*>(data)),
-      rows_(rows), columns_(columns), ld_(ld), mt_(rows.count()), nt_(columns.count()), home_(STARPU_MAIN_RAM),
-      element_size_(element_size), read_only_(read_only), share_(std::move(share)) {
+                   const tile::Edges& rows, const tile::Edges& columns, bool read_only, tile::Share share)
+    : session_(std::move(session)), write_backs_(std::make_shared<runtime::Outstanding>()),
+      data_(static_cast<std::byte*>(data)), rows_(rows), columns_(columns), ld_(ld), mt_(rows.count()),
+      nt_(columns.count()), home_(STARPU_MAIN_RAM), element_size_(element_size), read_only_(read_only),
+      share_(std::move(share)) {
   if (mt_ == 0 || nt_ == 0) mt_ = nt_ = 0;
   if (mt_ == 0) return;
   if (data == nullptr && !share_.is_distributed()) home_ = -1;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
   const auto column = static_cast<std::size_t>(std::min(mb(), m())) * element_size;
   const bool has_gpus = session_->machine().gpu_count() > 0;
-  if (has_gpus && has_memory() && !share_.is_distributed()) home_ = home_of(data_).value_or(STARPU_MAIN_RAM);
+  if (has_gpus && has_memory() && !share_.is_distributed()) home_ = tile::home_of(data_).value_or(STARPU_MAIN_RAM);
   interface_ = has_gpus ? interface_of(memory(0, mt_, 0, nt_), home_, column) : without_gpus();
-  if (!read_only_ && home_ == STARPU_MAIN_RAM) kept::written(memory(0, mt_, 0, nt_));
+  if (!read_only_ && home_ == STARPU_MAIN_RAM) tile::kept::written(memory(0, mt_, 0, nt_));
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) register_tile(i, j);
 }
@@ -230,18 +231,18 @@ void TileGrid::register_tile(Index i, Index j) {
   if (stored) matrix.ptr = matrix.dev_handle = reinterpret_cast<std::uintptr_t>(address(i, j));
   matrix.ld = static_cast<std::uint32_t>(stored ? ld_ : tile_m(i)), matrix.elemsize = element_size_;
   matrix.nx = static_cast<std::uint32_t>(tile_m(i)), matrix.ny = static_cast<std::uint32_t>(tile_n(j));
-  matrix.allocsize = allocation_size(static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size_);
+  matrix.allocsize = memory::allocation_size(static_cast<std::size_t>(tile_m(i) * tile_n(j)) * element_size_);
   starpu_data_register(&handle, mine ? home_ : -1, &matrix, mine ? interface_ : without_gpus());
   if (share_.is_distributed()) share_.processes->assign(handle, share_.owner(i, j));
-  codelets::take_failure(handle);
+  common::take_failure(handle);
   starpu_data_set_sequential_consistency_flag(handle, 1);  // the program may have changed the default
   if (mine) tessera_sched_allow_fetching(handle);
-  if (!has_memory()) unwritten::add(handle);
+  if (!has_memory()) tile::unwritten::add(handle);
   starpu_data_set_coordinates(handle, 2, static_cast<int>(i), static_cast<int>(j));
 }
 
 void TileGrid::renew(Index i, Index j) {
-  codelets::take_failure(handle(i, j));
+  common::take_failure(handle(i, j));
   starpu_data_unregister_no_coherency(handle(i, j));
   register_tile(i, j);
   if (only_a_triangle_) use_only_in(i, j);
@@ -250,7 +251,7 @@ void TileGrid::renew(Index i, Index j) {
 }
 
 bool TileGrid::update_copies(Index i, Index j, const std::byte* first, const std::byte* end) {
-  const auto whole = memory(i, i + 1, j, j + 1), part = part_in(whole, first, end);
+  const auto whole = memory(i, i + 1, j, j + 1), part = tile::part_in(whole, first, end);
   // Assumed: CUDA copies pageable memory several times more slowly than the staging buffers of a tile.
   constexpr std::size_t slower = 4;
   if (slower * part.bytes() > whole.bytes()) return false;
@@ -261,16 +262,16 @@ bool TileGrid::update_copies(Index i, Index j, const std::byte* first, const std
 }
 
 TileGrid::~TileGrid() {
-  if (handles_.empty() || in_forked_child()) return;
+  if (handles_.empty() || runtime::in_forked_child()) return;
   if (of_program_ && letter_ != 0) {
     const std::lock_guard lock(with_letter_mutex);
     --with_letter[static_cast<std::size_t>(letter_ - 'A')];
   }
   if (share_.is_distributed()) share_.processes->matrix_ends();
-  require_can_wait("Matrix::~Matrix");  // its exception ends the program with the reason
+  runtime::require_can_wait("Matrix::~Matrix");  // its exception ends the program with the reason
   if (!has_memory()) {
     for (auto* handle : handles_) {  // keeps the failures of tiles, because tasks that read them may still run
-      unwritten::remove(handle);
+      tile::unwritten::remove(handle);
       starpu_data_unregister_submit(handle);
     }
     return;
@@ -280,11 +281,11 @@ TileGrid::~TileGrid() {
   wait_until_written_back();
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
-      codelets::take_failure(handle(i, j));
+      common::take_failure(handle(i, j));
       if (read_only_ || !share_.is_mine(i, j)) starpu_data_unregister_no_coherency(handle(i, j));
       else starpu_data_unregister(handle(i, j));
     }
-  if (!read_only_ && home_ == STARPU_MAIN_RAM) kept::written(memory(0, mt_, 0, nt_));
+  if (!read_only_ && home_ == STARPU_MAIN_RAM) tile::kept::written(memory(0, mt_, 0, nt_));
 }
 
 void TileGrid::set_letter(char operand) noexcept {
@@ -309,7 +310,7 @@ void TileGrid::use_only_in(Index i, Index j) {
   if (!has_several_memories()) return;  // there is only one copy of each tile
   const Index diagonal = columns_.begin(j) - rows_.begin(i);
   if (diagonal < tile_m(i) && diagonal + tile_n(j) > 0)
-    use_triangle(handle(i, j), triangle_, static_cast<int>(diagonal));
+    device::use_triangle(handle(i, j), triangle_, static_cast<int>(diagonal));
 }
 
 void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
@@ -317,8 +318,8 @@ void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
   for (Index j = j0; j < j1; j++)
     for (Index i = i0; i < i1; i++) {
       if (!share_.is_mine(i, j)) continue;
-      std::unique_ptr<WriteBack> one(new WriteBack{write_backs_, Outstanding::One(*write_backs_), handle(i, j), home_,
-                                                   session_->counts_other_tasks()});
+      std::unique_ptr<WriteBack> one(new WriteBack{write_backs_, runtime::Outstanding::One(*write_backs_), handle(i, j),
+                                                   home_, session_->counts_other_tasks()});
       // The program has no handle of a private tile, so it cannot have invalidated it.
       if (private_) WriteBack::begin(std::move(one));
       else WriteBack::begin_if_any(std::move(one));
@@ -327,14 +328,14 @@ void TileGrid::write_back(Index i0, Index i1, Index j0, Index j1) noexcept {
 
 void TileGrid::wait_until_written_back() {
   const bool polls = session_->machine().has_core_for_waiting;
-  write_backs_->wait(polls ? Outstanding::usual_polling : std::chrono::milliseconds{});
+  write_backs_->wait(polls ? runtime::Outstanding::usual_polling : std::chrono::milliseconds{});
 }
 
 void TileGrid::check(Index i0, Index i1, Index j0, Index j1) {
-  std::shared_ptr<codelets::Failure> first;
+  std::shared_ptr<common::Failure> first;
   for (Index j = j0; j < j1; j++)
     for (Index i = i0; i < i1; i++)
-      if (auto failure = codelets::take_failure(handle(i, j))) {
+      if (auto failure = common::take_failure(handle(i, j))) {
         failure->told = true;
         if (!first) first = std::move(failure);
       }
@@ -356,7 +357,11 @@ TileGrid::Memory TileGrid::memory(Index i0, Index i1, Index j0, Index j1) const 
           rows.count > 0 ? columns.count : 0};
 }
 
-TileGrid::Memory part_in(const TileGrid::Memory& x, const std::byte* first, const std::byte* end) {
+}  // namespace tessera::detail
+
+namespace tessera::tile {
+
+detail::TileGrid::Memory part_in(const detail::TileGrid::Memory& x, const std::byte* first, const std::byte* end) {
   const std::less_equal<> before;
   if (x.columns == 0 || before(end, x.first) || before(x.end(), first)) return {x.first, x.height, x.stride, 0};
   const auto from = before(first, x.first) ? 0 : static_cast<std::size_t>(first - x.first),
@@ -367,9 +372,9 @@ TileGrid::Memory part_in(const TileGrid::Memory& x, const std::byte* first, cons
   return {x.first + begin, std::min(to, j0 * x.stride + x.height) - begin, x.stride, 1};
 }
 
-bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b) {
+bool overlap(const detail::TileGrid::Memory& a, const detail::TileGrid::Memory& b) {
   if (a.columns == 0 || b.columns == 0) return false;
-  const auto column = [](const TileGrid::Memory& x, Index j) {
+  const auto column = [](const detail::TileGrid::Memory& x, Index j) {
     return x.first + static_cast<std::size_t>(j) * x.stride;
   };
   const std::less_equal<> before;  // total order, even for unrelated pointers
@@ -384,4 +389,4 @@ bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b) {
   return false;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::tile

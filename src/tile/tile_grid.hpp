@@ -16,13 +16,14 @@
 
 struct starpu_data_interface_ops;
 
+namespace tessera::runtime {
+class Outstanding;
+}
+
 namespace tessera::detail {
 
-class Outstanding;
-class Session;
-
 /// The tiles of one registered matrix, shared by all its views.
-class TileGrid : NotCopyable {
+class TileGrid : common::NotCopyable {
  public:
   /// Registers the tiles. Arguments as for Matrix, already checked.
   /// @param data  if null, the tiles have no memory
@@ -30,12 +31,12 @@ class TileGrid : NotCopyable {
            TileSize tile, bool read_only, tile::EdgeTiles at_the_edges = tile::EdgeTiles::Ragged);
   /// Registers tiles with arbitrary boundaries between rows and columns.
   TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::size_t element_size, const tile::Edges& rows,
-           const tile::Edges& columns, bool read_only, Share share = {});
+           const tile::Edges& columns, bool read_only, tile::Share share = {});
   /// Registers the tiles of a distributed matrix. This process's tiles are in its memory; the tiles of others have no
   /// memory.
   /// @param data  the tiles of this process, contiguous, as one column-major array
   TileGrid(std::shared_ptr<Session> session, void* data, Index m, Index n, Index ld, std::size_t element_size,
-           TileSize tile, bool read_only, Share share);
+           TileSize tile, bool read_only, tile::Share share);
   /// Waits for the tasks on the tiles, writes the tiles back, and unregisters them. If the tiles have no memory, does
   /// not wait: each tile ends after the tasks that use it.
   /// @pre  the caller is not a StarPU task, which must not wait
@@ -55,7 +56,7 @@ class TileGrid : NotCopyable {
   bool read_only() const noexcept { return read_only_; }
   /// Whether the tiles have memory of the caller, to which they return.
   bool has_memory() const noexcept { return home_ >= 0; }
-  const Share& share() const noexcept { return share_; }
+  const tile::Share& share() const noexcept { return share_; }
   Session& session() const noexcept { return *session_; }
   const std::shared_ptr<Session>& shared_session() const noexcept { return session_; }
 
@@ -120,10 +121,10 @@ class TileGrid : NotCopyable {
   void register_tile(Index i, Index j);
   void use_only_in(Index i, Index j);
 
-  FailureWatch strays_;
+  runtime::FailureWatch strays_;
   std::shared_ptr<Session> session_;  // keeps StarPU running while handles exist
   std::vector<starpu_data_handle_t> handles_;
-  std::shared_ptr<Outstanding> write_backs_;
+  std::shared_ptr<runtime::Outstanding> write_backs_;
   std::byte* data_;
   tile::Edges rows_, columns_;
   Index ld_, mt_, nt_;
@@ -136,7 +137,7 @@ class TileGrid : NotCopyable {
   Uplo triangle_ = Uplo::Lower;                     ///< the used triangle, if `only_a_triangle_`
   starpu_data_interface_ops* interface_ = nullptr;  ///< StarPU's interface of the tiles of this process
   std::atomic<char> letter_ = 0;
-  Share share_;
+  tile::Share share_;
 };
 
 /// Gives the routines access to private parts of a Matrix.
@@ -154,7 +155,7 @@ struct MatrixAccess {
   /// @throws RuntimeError in a forked child
   template <Scalar T>
   static Session& session(const Matrix<T>& A) {
-    require_not_forked("Tessera");
+    runtime::require_not_forked("Tessera");
     return A.grid_->session();
   }
   /// The constructors of Matrix within a session.
@@ -185,11 +186,15 @@ struct MatrixAccess {
   }
 };
 
+}  // namespace tessera::detail
+
+namespace tessera::tile {
+
 /// The columns of `x` that have bytes in a contiguous range. If it is a single column, only its part in the range.
-TileGrid::Memory part_in(const TileGrid::Memory& x, const std::byte* first, const std::byte* end);
+detail::TileGrid::Memory part_in(const detail::TileGrid::Memory& x, const std::byte* first, const std::byte* end);
 
 /// Whether two pieces of memory have a byte in common. Exact for any two strides. Takes constant time if the address
 /// ranges are disjoint, otherwise time proportional to the number of columns.
-bool overlap(const TileGrid::Memory& a, const TileGrid::Memory& b);
+bool overlap(const detail::TileGrid::Memory& a, const detail::TileGrid::Memory& b);
 
-}  // namespace tessera::detail
+}  // namespace tessera::tile

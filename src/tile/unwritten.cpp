@@ -4,7 +4,7 @@
 #include <mutex>
 #include <unordered_map>
 
-namespace tessera::detail::unwritten {
+namespace tessera::tile::unwritten {
 
 namespace {
 
@@ -32,4 +32,4 @@ void set_known(starpu_data_handle_t tile, State state) {
   count = tiles.size();
 }
 
-}  // namespace tessera::detail::unwritten
+}  // namespace tessera::tile::unwritten

@@ -8,7 +8,7 @@
 
 /// The tiles of matrices without memory that have no value yet, because no task of Tessera that writes them has been
 /// submitted. StarPU would end the program if a task read such a tile.
-namespace tessera::detail::unwritten {
+namespace tessera::tile::unwritten {
 
 /// Whether a tile has been written, as far as Tessera knows.
 enum class State { Unwritten, PerhapsWritten, Written };
@@ -33,4 +33,4 @@ inline void remove(starpu_data_handle_t tile) {
   if (count > 0) set_known(tile, State::Written);
 }
 
-}  // namespace tessera::detail::unwritten
+}  // namespace tessera::tile::unwritten

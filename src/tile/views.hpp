@@ -89,7 +89,7 @@ class SymmetricView {
   Uplo stored() const noexcept { return stored_; }
   Tile operator()(Index i, Index j) const {
     if (i == j || (stored_ == Uplo::Lower) == (i > j)) return tile_of(A_, i, j, -1);
-    return tile_of(A_, j, i, -1, codelets::symmetry(hermitian_));
+    return tile_of(A_, j, i, -1, common::symmetry(hermitian_));
   }
 
  private:
@@ -120,7 +120,7 @@ class ResultView {
     Tile tile = tile_of(C_, i, j, owners_.of(i, j));
     if (region_.on_diagonal(i, j)) tile.part = region_.part;
     tile.diagonal = region_.first_row(j, C_.nb());
-    tile.keeps_rest = keeps_rest_ && !detail::unwritten::may_contain(tile.handle);
+    tile.keeps_rest = keeps_rest_ && !unwritten::may_contain(tile.handle);
     return tile;
   }
 

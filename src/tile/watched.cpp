@@ -10,7 +10,7 @@
 
 #include "devices/gpu.hpp"
 
-namespace tessera::detail::kept {
+namespace tessera::tile::kept {
 
 namespace {
 
@@ -41,9 +41,9 @@ double bytes_of(const Kept& x) { return static_cast<double>(x.m * x.n) * static_
 
 std::size_t span_of(const Kept& x) { return static_cast<std::size_t>((x.n - 1) * x.ld + x.m) * x.element_size; }
 
-PageRange pages(const Kept& x) { return pages_of(x.data, span_of(x)); }
+memory::PageRange pages(const Kept& x) { return memory::pages_of(x.data, span_of(x)); }
 
-TileGrid::Memory memory_of(PageRange range) {
+detail::TileGrid::Memory memory_of(memory::PageRange range) {
   const auto bytes = range.end - range.begin;
   return {reinterpret_cast<const std::byte*>(range.begin), bytes, bytes, 1};
 }
@@ -54,19 +54,20 @@ constexpr std::uintptr_t least_pinned = 1024;
 
 /// Whether CUDA has pinned any of the memory.
 /// @param step  distance of the addresses that are checked [bytes]
-bool is_pinned(PageRange range, std::uintptr_t step = least_pinned) {
+bool is_pinned(memory::PageRange range, std::uintptr_t step = least_pinned) {
   for (auto at = range.begin; at < range.end; at += std::min(step, range.end - at))
-    if (gpu::is_pinned(reinterpret_cast<const void*>(at))) return true;
-  return gpu::is_pinned(reinterpret_cast<const void*>(range.end - 1));
+    if (device::gpu::is_pinned(reinterpret_cast<const void*>(at))) return true;
+  return device::gpu::is_pinned(reinterpret_cast<const void*>(range.end - 1));
 }
-bool is_pinned(const std::optional<std::vector<PageRange>>& ranges) {
-  return !ranges || std::ranges::any_of(*ranges, [](const PageRange& range) { return is_pinned(range); });
+bool is_pinned(const std::optional<std::vector<memory::PageRange>>& ranges) {
+  return !ranges || std::ranges::any_of(*ranges, [](const memory::PageRange& range) { return is_pinned(range); });
 }
 
 /// Registers anew what has bytes on these pages, or brings its copies up to date. Many ranges are first joined to
 /// fewer, with what lies between.
 /// @param except  tiles that a call is writing; may be null
-void renew_all(Store& all, Removed& removed, const std::vector<PageRange>& written, const TileGrid* except) {
+void renew_all(Store& all, Removed& removed, const std::vector<memory::PageRange>& written,
+               const detail::TileGrid* except) {
   constexpr std::size_t most = 32;
   // Assumed: copying a range takes as long as copying a small tile.
   constexpr std::size_t few = 8;
@@ -165,7 +166,7 @@ bool Watch::make_huge(Seen& seen) {
 /// counts as a write to it.
 /// @param except  tiles that the current call is writing; may be null
 /// @return  false if the memory is not watched, or must not be
-bool Watch::take(Store& all, Removed& removed, Seen& seen, const TileGrid* except) {
+bool Watch::take(Store& all, Removed& removed, Seen& seen, const detail::TileGrid* except) {
   const auto whole = pages(seen.memory);
   std::uintptr_t bytes = 0;
   try {
@@ -217,7 +218,7 @@ bool Watch::look_at_input(Store& all, Removed& removed, const Kept& memory) {
 
 /// @param result  the tiles, if the call already writes them
 /// @return  whether the result may stay in kept tiles
-bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory, const TileGrid* result) {
+bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory, const detail::TileGrid* result) {
   const auto place = find(memory);
   if (place == seen_.end() || !place->is_watched) return false;
   auto& seen = *place;
@@ -240,7 +241,7 @@ bool Watch::look_at_output(Store& all, Removed& removed, const Kept& memory, con
   return false;
 }
 
-Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands,
+Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const blas::arguments::StoredMatrix> operands,
                           bool reads_output) {
   Ready ready;
   const bool watches = std::ranges::any_of(seen_, &Seen::is_watched);
@@ -248,7 +249,7 @@ Watch::Ready Watch::begin(Store& all, Removed& removed, std::span<const argument
   if (watches && !(sees_writes() && (ready.is_in_doubt || pages_->is_safe()))) sell_all(all, removed);
   std::vector<Kept> looked_at;
   for (const auto& x : operands) {
-    if (!x.used || x.m == 0 || x.n == 0 || gpu::device_of(x.data)) continue;
+    if (!x.used || x.m == 0 || x.n == 0 || device::gpu::device_of(x.data)) continue;
     const Kept memory{static_cast<const std::byte*>(x.data), x.m, x.n, x.ld, static_cast<std::size_t>(x.element_size)};
     const bool is_output = &x == &operands.back();
     if (is_output) ready.outputs.push_back(memory);
@@ -307,4 +308,4 @@ void Watch::end(Store& all, Removed& removed, const Ready& ready, bool failed) {
   }
 }
 
-}  // namespace tessera::detail::kept
+}  // namespace tessera::tile::kept

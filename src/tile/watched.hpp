@@ -11,7 +11,7 @@
 #include "kept_store.hpp"
 #include "memory/written_pages.hpp"
 
-namespace tessera::detail::kept {
+namespace tessera::tile::kept {
 
 /// Keeps operands of calls although the program does not say what it changes: Linux tells which pages were written.
 ///
@@ -23,25 +23,26 @@ namespace tessera::detail::kept {
 /// Watching costs time, so an operand is watched only after it has been used a second time without a change, judged by
 /// a sample of its elements. An operand that keeps changing is no longer watched, and must then be unchanged more often
 /// before it is watched again.
-class Watch : NotCopyable {
+class Watch : common::NotCopyable {
  public:
   /// @param most_bytes  of all watched memory; 0: no limit
-  Watch(std::unique_ptr<WrittenPages> pages, double most_bytes) : pages_(std::move(pages)), most_bytes_(most_bytes) {}
+  Watch(std::unique_ptr<memory::WrittenPages> pages, double most_bytes)
+      : pages_(std::move(pages)), most_bytes_(most_bytes) {}
   ~Watch();
 
   /// What a call may use.
   struct Ready {
-    std::vector<Kept> inputs;               ///< it may read kept tiles of these
-    std::vector<Kept> results;              ///< its result may stay in kept tiles of these
-    std::vector<Kept> outputs;              ///< all that it writes
-    std::shared_ptr<TileGrid> result = {};  ///< the kept tiles that the call writes
-    bool looks_later = false;               ///< `look_later` must prepare the pages of the result
-    bool is_in_doubt = false;               ///< `look_later` must check whether pages are pinned
-    bool is_wrong = false;                  ///< values of inputs may be old: the call must be repeated
+    std::vector<Kept> inputs;                       ///< it may read kept tiles of these
+    std::vector<Kept> results;                      ///< its result may stay in kept tiles of these
+    std::vector<Kept> outputs;                      ///< all that it writes
+    std::shared_ptr<detail::TileGrid> result = {};  ///< the kept tiles that the call writes
+    bool looks_later = false;                       ///< `look_later` must prepare the pages of the result
+    bool is_in_doubt = false;                       ///< `look_later` must check whether pages are pinned
+    bool is_wrong = false;                          ///< values of inputs may be old: the call must be repeated
   };
   /// Call this before a call registers its operands. The last one is the output.
   /// @param reads_output  whether the call reads the output
-  Ready begin(Store& all, Removed& removed, std::span<const arguments::StoredMatrix> operands, bool reads_output);
+  Ready begin(Store& all, Removed& removed, std::span<const blas::arguments::StoredMatrix> operands, bool reads_output);
   /// Does the slow part of `begin` while the devices compute, if the call does not read its output and can therefore be
   /// repeated: checks whether io_uring or RDMA have pinned pages, and prepares the pages of the result, to which writes
   /// are slow until then. If the devices once wrote a result before this, `begin` prepares its pages from then on.
@@ -72,15 +73,15 @@ class Watch : NotCopyable {
   void sell(Store& all, Removed& removed, Seen& seen);
   void sell_all(Store& all, Removed& removed);
   bool make_huge(Seen& seen);
-  bool take(Store& all, Removed& removed, Seen& seen, const TileGrid* except = nullptr);
+  bool take(Store& all, Removed& removed, Seen& seen, const detail::TileGrid* except = nullptr);
   bool look_at_input(Store& all, Removed& removed, const Kept& memory);
-  bool look_at_output(Store& all, Removed& removed, const Kept& memory, const TileGrid* result = nullptr);
+  bool look_at_output(Store& all, Removed& removed, const Kept& memory, const detail::TileGrid* result = nullptr);
 
-  std::unique_ptr<WrittenPages> pages_;
+  std::unique_ptr<memory::WrittenPages> pages_;
   const double most_bytes_;
   std::vector<Seen> seen_;            ///< those used last are at the end
   unsigned long long libraries_ = 0;  ///< loads of libraries (`dlpi_adds`) when `sees_writes` last looked
   bool is_forbidden_ = false;
 };
 
-}  // namespace tessera::detail::kept
+}  // namespace tessera::tile::kept

@@ -15,7 +15,7 @@ namespace {
 
 /// The owners of all columns on a machine with two GPUs and three cores.
 std::vector<int> owners(Index columns, Index for_cores) {
-  detail::Machine machine;
+  machine::Machine machine;
   machine.gpus = {0, 1}, machine.sharing_cores = {10, 11, 12};
   const algorithms::CoreColumns cores(columns, for_cores, machine);
   EXPECT_EQ(cores.first(), columns - for_cores);
@@ -33,11 +33,11 @@ TEST(CoreColumns, AreTheLastAndDealtOut) {
 TEST(CoreColumns, MayBeNone) {
   using ::testing::Each;
   EXPECT_THAT(owners(4, 0), Each(-1));
-  EXPECT_EQ(algorithms::CoreColumns(4, 0, detail::Machine{}).of(3), -1);  // without cores
+  EXPECT_EQ(algorithms::CoreColumns(4, 0, machine::Machine{}).of(3), -1);  // without cores
 }
 
 TEST(CoreTiles, AreTheLastAndGoToTheCoreWithTheLeastWork) {
-  detail::Machine machine;
+  machine::Machine machine;
   machine.gpus = {0}, machine.sharing_cores = {10, 11};
   std::vector<algorithms::Step> order;
   for (Index j = 0; j < 5; j++) order.push_back({0, j, 0, 0, false});
@@ -48,7 +48,7 @@ TEST(CoreTiles, AreTheLastAndGoToTheCoreWithTheLeastWork) {
 }
 
 TEST(Sweep, GivesFastGpusMoreColumns) {
-  detail::Machine machine;
+  machine::Machine machine;
   machine.gpus = {0, 1, 2}, machine.placement = Placement::Home;
   algorithms::Plan plan;
   plan.grid = {1, 3}, plan.speeds = {4, 1, 4};

@@ -13,12 +13,12 @@
 namespace tessera::test::call_cpp {
 namespace {
 
-using arguments::Argument;
-using arguments::explain;
-using arguments::Problem;
 using blas::Call;
 using blas::Routine;
 using blas::Rules;
+using blas::arguments::Argument;
+using blas::arguments::explain;
+using blas::arguments::Problem;
 
 const double one = 1, zero = 0;
 double memory = 0;
@@ -48,7 +48,7 @@ Argument illegal_after(const std::function<void(Call&)>& change, Rules rules = R
 }
 int position_after(const std::function<void(Call&)>& change) { return illegal_after(change).position; }
 
-constexpr Index beyond_int = arguments::largest_int + 1, huge = Index{1} << 62;
+constexpr Index beyond_int = blas::arguments::largest_int + 1, huge = Index{1} << 62;
 
 TEST(FirstIllegal, HasThePositionOfTheBlas) {
   EXPECT_EQ(position_after([](auto&) {}), 0);
@@ -92,7 +92,7 @@ TEST(FirstIllegal, IsNotAMatrixThatIsNotAccessed) {
 
 // More bytes than an address space has: the check itself must not overflow.
 TEST(FirstIllegal, IsAMatrixOfTooManyBytes) {
-  EXPECT_EQ(position_after([](auto& c) { c.k = huge, c.ldb = arguments::largest_int; }), 10);
+  EXPECT_EQ(position_after([](auto& c) { c.k = huge, c.ldb = blas::arguments::largest_int; }), 10);
   EXPECT_EQ(position_after([](auto& c) { c.k = huge, c.op_b = Op::Trans; }), 7);
   EXPECT_EQ(position_after([](auto& c) { c.n = huge; }), 9);
   EXPECT_EQ(position_after([](auto& c) { c.n = huge, c.alpha = &zero; }), 12);
@@ -122,7 +122,7 @@ TEST(Arguments, AreExplainedWithValueAndBound) {
             "is 88, must be NoTrans ('N'), Trans ('T') or ConjTrans ('C')");
 }
 
-TEST(Arguments, ThrowNothingWhenLegal) { EXPECT_NO_THROW(arguments::require_legal("gemm", {})); }
+TEST(Arguments, ThrowNothingWhenLegal) { EXPECT_NO_THROW(blas::arguments::require_legal("gemm", {})); }
 
 /// A row-major call is legal exactly if the equivalent column-major one is, with the same stored matrices.
 TEST(ByColumns, KeepsTheStoredMatrices) {

@@ -111,9 +111,9 @@ TEST(CInterfaceViews, ShareTheTiles) {
   EXPECT_EQ(tessera_matrix_destroy(rest), TESSERA_SUCCESS);  // the last view, so it waits for all tiles
 
   const auto m = static_cast<int>(n - tile), k = static_cast<int>(tile), ld = static_cast<int>(expected.ld());
-  host::trsm<T>(Side::Right, Uplo::Lower, Op::ConjTrans, Diag::Unit, m, k, one, expected.data(), ld, &expected(tile, 0),
-                ld);
-  host::herk<T>(Uplo::Lower, Op::NoTrans, m, k, -1, &expected(tile, 0), ld, 1, &expected(tile, tile), ld);
+  device::cpu::trsm<T>(Side::Right, Uplo::Lower, Op::ConjTrans, Diag::Unit, m, k, one, expected.data(), ld,
+                       &expected(tile, 0), ld);
+  device::cpu::herk<T>(Uplo::Lower, Op::NoTrans, m, k, -1, &expected(tile, 0), ld, 1, &expected(tile, tile), ld);
   EXPECT_TRUE(A.equals(expected));
 }
 

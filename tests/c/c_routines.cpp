@@ -51,8 +51,8 @@ Number<T> in_c(const Factor<T>& x) {
   return {x};
 }
 
-#define CZ(name) of_type<T>(tessera_c##name, tessera_z##name)
-#define SDCZ(name) of_type<T>(tessera_s##name, tessera_d##name, tessera_c##name, tessera_z##name)
+#define CZ(name) common::of_type<T>(tessera_c##name, tessera_z##name)
+#define SDCZ(name) common::of_type<T>(tessera_s##name, tessera_d##name, tessera_c##name, tessera_z##name)
 
 /// Calls the C function of a routine for the type T.
 template <Scalar T>

@@ -12,7 +12,7 @@
 namespace tessera::test::add_cpp {
 namespace {
 
-using codelets::Part;
+using common::Part;
 
 template <Scalar T>
 void add(const HostMatrix<T>& D, Part part, int first_row, T beta, HostMatrix<T>& C, bool real_diagonal = false) {
@@ -20,7 +20,7 @@ void add(const HostMatrix<T>& D, Part part, int first_row, T beta, HostMatrix<T>
   const auto d = tiled(D, whole), c = tiled(C, whole);
   const codelets::ScaleArgs args{
       {static_cast<double>(D.m() * D.n()), type_letter<T>}, part, first_row, real_diagonal, beta};
-  sinks::Submitter(*detail::session(), c)
+  sinks::Submitter(*runtime::session(), c)
       .submit(codelets::add(type_letter<T>), {{d.handle(0, 0), STARPU_R}, {c.handle(0, 0), STARPU_RW}}, args, -1);
   c.wait();
 }
@@ -56,7 +56,7 @@ TYPED_TEST(Add, LeavesTheOtherTriangleAlone) {
           for (Index i = 0; i < m; i++)
             if (!computed(i, j)) C(i, j) = D(i, j) = std::numeric_limits<Real<T>>::quiet_NaN();
         const auto before = C;
-        add(D, codelets::part_of(uplo), first_row, beta, C);
+        add(D, common::part_of(uplo), first_row, beta, C);
         for (Index j = 0; j < n; j++)
           for (Index i = 0; i < m; i++)
             if (computed(i, j)) {
@@ -79,9 +79,9 @@ TYPED_TEST(Add, IgnoresTheImaginaryPartsOfARealDiagonal) {
         C(first_row + j, j) = std::real(C(first_row + j, j));
       }
       auto expected = C;
-      add(D, codelets::part_of(uplo), first_row, T(-2), expected);
+      add(D, common::part_of(uplo), first_row, T(-2), expected);
       for (Index j = 0; j < n; j++) C(first_row + j, j).imag(std::numeric_limits<Real<T>>::quiet_NaN());
-      add(D, codelets::part_of(uplo), first_row, T(-2), C, true);
+      add(D, common::part_of(uplo), first_row, T(-2), C, true);
       EXPECT_TRUE(C == expected) << static_cast<char>(uplo);
     }
   }

@@ -16,7 +16,7 @@
 namespace tessera::test::inspect_cpp {
 namespace {
 
-namespace sum_slots = codelets::sum_slots;
+namespace sum_slots = memory::sum_slots;
 
 /// Takes all remaining slots, and returns them at the end. A session without GPUs has no slots.
 template <Scalar T>
@@ -39,7 +39,7 @@ class AllSlots {
 /// The sum that `inspect` computes for a matrix as a single tile.
 template <Scalar T>
 Real<T> inspected(HostMatrix<T>& C) {
-  const auto session = detail::session();
+  const auto session = runtime::session();
   const auto c = tiled(C, {C.m(), C.n()});
   Real<T> memory = 0;
   auto* const slot = sum_slots::take(type_letter<T>);
@@ -98,7 +98,7 @@ void solve_and_multiply(HostMatrix<T>& B) {
 
 TYPED_TEST(Inspect, LeavesAllSlotsToTheNextCall) {
   using T = TypeParam;
-  const auto session = detail::session();  // the pool belongs to the session
+  const auto session = runtime::session();  // the pool belongs to the session
   const auto before = AllSlots<T>().count();
   EXPECT_EQ(before > 0, session->machine().gpu_count() > 0);
   auto B = random_matrix<T>(1, order, others);
@@ -108,7 +108,7 @@ TYPED_TEST(Inspect, LeavesAllSlotsToTheNextCall) {
 
 TYPED_TEST(Inspect, IsNotNeeded) {
   using T = TypeParam;
-  const auto session = detail::session();
+  const auto session = runtime::session();
   auto inspected = random_matrix<T>(1, order, others);
   inspected(390, 7) = T(std::numeric_limits<Real<T>>::infinity());
   auto without = inspected;

@@ -23,7 +23,7 @@ namespace {
 template <Scalar T>
 class OnPoisonedHost : public codelets::PanelOnHost<T> {
  public:
-  OnPoisonedHost() : codelets::PanelOnHost<T>(codelets::OnHost{}) {}
+  OnPoisonedHost() : codelets::PanelOnHost<T>(device::OnHost{}) {}
   T* workspace(Index elements) {
     T* const memory = codelets::PanelOnHost<T>::workspace(elements);
     std::fill_n(memory, elements, T(std::numeric_limits<Real<T>>::quiet_NaN()));
@@ -42,7 +42,7 @@ TYPED_TEST(TallPanels, AreFactorizedByProductsIfTheirConditionIsSmall) {
     auto A = before;
     std::vector<T> tau(n), block(2 * n * n);
     OnPoisonedHost<T> on;
-    const codelets::Tile<T> panel{A.data.data(), m, n, m};
+    const device::Tile<T> panel{A.data.data(), m, n, m};
     EXPECT_TRUE(codelets::is_tall(on, panel));
     const bool done = codelets::factorize_tall(on, panel, tau.data(), {block.data(), n, 2 * n, n});
     const bool safe = name.starts_with("graded") || name == "condition 0" || name == "condition 2" ||
@@ -58,8 +58,8 @@ TYPED_TEST(TallPanels, AreFactorizedByProductsIfTheirConditionIsSmall) {
 
 TYPED_TEST(TallPanels, AreMuchTallerThanWide) {
   using T = TypeParam;
-  const codelets::PanelOnHost<T> on(codelets::OnHost{});
-  const auto is_tall = [&](int m, int n) { return codelets::is_tall(on, codelets::Tile<T>{nullptr, m, n, m}); };
+  const codelets::PanelOnHost<T> on(device::OnHost{});
+  const auto is_tall = [&](int m, int n) { return codelets::is_tall(on, device::Tile<T>{nullptr, m, n, m}); };
   EXPECT_TRUE(is_tall(100000, 64));
   EXPECT_FALSE(is_tall(1000, 64));
   EXPECT_FALSE(is_tall(100000, 2)) << "too few columns for products";
@@ -67,10 +67,8 @@ TYPED_TEST(TallPanels, AreMuchTallerThanWide) {
 
 TYPED_TEST(TallPanels, AreCutIntoPartsThatAreTall) {
   using T = TypeParam;
-  const codelets::PanelOnHost<T> on(codelets::OnHost{});
-  const auto left = [&](int m, int n) {
-    return codelets::columns_of_left_half(on, codelets::Tile<T>{nullptr, m, n, m});
-  };
+  const codelets::PanelOnHost<T> on(device::OnHost{});
+  const auto left = [&](int m, int n) { return codelets::columns_of_left_half(on, device::Tile<T>{nullptr, m, n, m}); };
   EXPECT_EQ(left(1100, 128), 64);
   EXPECT_EQ(left(1100, 256), 128);
   EXPECT_EQ(left(1100, 65), 64);
@@ -90,7 +88,7 @@ TYPED_TEST(TallPanels, AreFactorizedInHalves) {
       auto A = before;
       std::vector<T> tau(static_cast<std::size_t>(n)), block(static_cast<std::size_t>(2 * n * n), T(-77));
       OnPoisonedHost<T> on;
-      const codelets::Tile<T> panel{A.data.data(), m, n, m}, reflectors{block.data(), n, 2 * n, n};
+      const device::Tile<T> panel{A.data.data(), m, n, m}, reflectors{block.data(), n, 2 * n, n};
       ASSERT_GT(codelets::columns_of_left_half(on, panel), 0);
       codelets::factorize_panel(on, panel, tau.data(), reflectors);
       Dense<T> product(m, n);
@@ -98,7 +96,7 @@ TYPED_TEST(TallPanels, AreFactorizedInHalves) {
         for (Index i = 0; i < m; i++) product(i, j) = i > j ? T{} : A(i, j);
       const codelets::Reflectors<T> V(codelets::constant(panel), codelets::constant(reflectors));
       const auto apply = [&](bool adjoint, Dense<T>& C) {
-        codelets::apply(on, V, Side::Left, adjoint, codelets::Tile<T>{C.data.data(), m, static_cast<int>(C.n), m});
+        codelets::apply(on, V, Side::Left, adjoint, device::Tile<T>{C.data.data(), m, static_cast<int>(C.n), m});
       };
       apply(false, product);
       for (Index j = 0; j < n; j++) {  // each column by itself

@@ -17,7 +17,7 @@
 #include "common/whole_file.hpp"
 #include "support/environment.hpp"
 
-namespace tessera::detail::cache_cpp {
+namespace tessera::common::cache_cpp {
 namespace {
 
 namespace fs = std::filesystem;
@@ -112,4 +112,4 @@ TEST(WholeFile, IsKeptOnlyWhereThereIsAPlace) {
 }
 
 }  // namespace
-}  // namespace tessera::detail::cache_cpp
+}  // namespace tessera::common::cache_cpp

@@ -12,7 +12,7 @@ namespace {
 
 template <Scalar T>
 void expect_kept(T x) {
-  EXPECT_EQ(T(Number(x)), x);
+  EXPECT_EQ(T(common::Number(x)), x);
 }
 
 TEST(Number, HoldsTheValuesOfEachTypeExactly) {
@@ -24,15 +24,15 @@ TEST(Number, HoldsTheValuesOfEachTypeExactly) {
 }
 
 TEST(Number, ComparesAsNumbersDo) {
-  EXPECT_EQ(Number(-0.0), 0);
-  EXPECT_NE(Number(std::complex<double>(0, 1)), 0);
-  EXPECT_NE(Number(std::nan("")), Number(std::nan("")));
+  EXPECT_EQ(common::Number(-0.0), 0);
+  EXPECT_NE(common::Number(std::complex<double>(0, 1)), 0);
+  EXPECT_NE(common::Number(std::nan("")), common::Number(std::nan("")));
 }
 
 TEST(Number, IsConjugatedOnRequest) {
-  const Number x(std::complex<float>(1, 2));
-  EXPECT_EQ(std::complex<float>(conjugated_if(true, x)), std::complex<float>(1, -2));
-  EXPECT_EQ(conjugated_if(false, x), x);
+  const common::Number x(std::complex<float>(1, 2));
+  EXPECT_EQ(std::complex<float>(common::conjugated_if(true, x)), std::complex<float>(1, -2));
+  EXPECT_EQ(common::conjugated_if(false, x), x);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ TEST(StreamingCopy, AllPlacesAndLengths) {
     for (const std::size_t from : {std::size_t{0}, to, std::size_t{5}})
       for (std::size_t count = 0; count <= most; count++) {
         std::fill(target.begin(), target.end(), std::byte{});
-        detail::copy_streaming(target.data() + to, source.data() + from, count);
+        common::copy_streaming(target.data() + to, source.data() + from, count);
         const auto begin = target.begin() + static_cast<std::ptrdiff_t>(to),
                    end = begin + static_cast<std::ptrdiff_t>(count);
         ASSERT_TRUE(std::equal(begin, end, source.begin() + static_cast<std::ptrdiff_t>(from)))

@@ -9,8 +9,8 @@
 namespace tessera::test::triangle_cpp {
 namespace {
 
-using codelets::cut_trapezoid;
-using codelets::Rectangle;
+using common::cut_trapezoid;
+using common::Rectangle;
 
 TEST(Trapezoid, IsCutIntoPartsThatCoverEachElementOnce) {
   for (const int leaf : {1, 2, 5})

@@ -9,12 +9,12 @@
 namespace tessera::test::packed_columns_cpp {
 namespace {
 
-using detail::Part;
-using detail::PartialTile;
-using detail::staging::PackedColumns;
+using device::Part;
+using device::PartialTile;
+using device::staging::PackedColumns;
 
 constexpr int m = 6, n = 5, ld = 8, diagonal = 1;
-constexpr codelets::Rectangle piece{1, 1, 4, 3};
+constexpr common::Rectangle piece{1, 1, 4, 3};
 
 PartialTile tile_of(std::vector<double>& memory, Part part) {
   PartialTile tile{};

@@ -14,8 +14,8 @@
 namespace tessera::test::partial_tile_cpp {
 namespace {
 
-using detail::Part;
-using detail::PartialTile;
+using device::Part;
+using device::PartialTile;
 
 const auto* const runtime = share_runtime();
 
@@ -25,7 +25,7 @@ class Registered {
   Registered(std::vector<double>& memory, int m, int n, int ld, Uplo uplo, int diagonal) {
     auto tile = tile_at(memory, m, n, ld);
     starpu_data_register(&handle_, STARPU_MAIN_RAM, &tile, &ops_);
-    detail::use_triangle(handle_, uplo, diagonal);
+    device::use_triangle(handle_, uplo, diagonal);
   }
   ~Registered() { starpu_data_unregister(handle_); }
   Registered(const Registered&) = delete;
@@ -45,7 +45,7 @@ class Registered {
   }
 
  private:
-  starpu_data_interface_ops ops_ = detail::partial_tile_ops();
+  starpu_data_interface_ops ops_ = device::partial_tile_ops();
   starpu_data_handle_t handle_ = nullptr;
 };
 
@@ -91,20 +91,20 @@ TEST(PartialTile, IsCutIntoRectanglesAndCorners) {
       const Registered tile(memory, m, n, m, uplo, diagonal);
       std::vector<int> covered(static_cast<std::size_t>(m) * static_cast<std::size_t>(n));
       std::size_t used = 0, linked = 0;
-      const auto cover = [&](const detail::Rectangle& part) {
+      const auto cover = [&](const device::Rectangle& part) {
         linked += static_cast<std::size_t>(part.m) * static_cast<std::size_t>(part.n);
         for (int j = part.j; j < part.j + part.n; j++) {
-          const auto [begin, end] = detail::used_rows(tile.interface(), part, j);
+          const auto [begin, end] = device::used_rows(tile.interface(), part, j);
           for (int i = begin; i < end; i++)
             covered.at(static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * static_cast<std::size_t>(m))++;
         }
       };
-      detail::for_each_part(
+      device::for_each_part(
           tile.interface(),
-          [&](const detail::Rectangle& rectangle) {
+          [&](const device::Rectangle& rectangle) {
             cover(rectangle);
             for (const int j : {rectangle.j, rectangle.j + rectangle.n - 1}) {
-              const auto [begin, end] = detail::used_rows(tile.interface(), rectangle, j);
+              const auto [begin, end] = device::used_rows(tile.interface(), rectangle, j);
               EXPECT_EQ(end - begin, rectangle.m) << "not all of the rectangle is in the triangle";
             }
           },
@@ -118,13 +118,13 @@ TEST(PartialTile, IsCutIntoRectanglesAndCorners) {
           used += needed ? 1 : 0;
         }
       EXPECT_EQ(tile.size(), linked * sizeof(double));
-      EXPECT_LT(linked - used, static_cast<std::size_t>(n) * detail::narrowest_panel / 2 + 1);
+      EXPECT_LT(linked - used, static_cast<std::size_t>(n) * device::narrowest_panel / 2 + 1);
     }
 }
 
 TEST(PartialTile, IsWholeByDefault) {
   std::vector<double> memory(std::size_t{700} * 300);
-  auto ops = detail::partial_tile_ops();
+  auto ops = device::partial_tile_ops();
   auto tile = tile_at(memory, 700, 300, 700);
   starpu_data_handle_t handle = nullptr;
   starpu_data_register(&handle, STARPU_MAIN_RAM, &tile, &ops);
@@ -139,7 +139,7 @@ TEST(PartialTile, OfManyColumnsIsInEightPanels) {
   tile.part = Part::Lower;
   int panels = 0;
   double elements = 0;
-  detail::for_each_panel(tile, [&](const detail::Rectangle& panel) {
+  device::for_each_panel(tile, [&](const device::Rectangle& panel) {
     panels++;
     elements += static_cast<double>(panel.m) * panel.n;
   });

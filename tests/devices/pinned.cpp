@@ -24,8 +24,8 @@ const auto* const runtime = share_runtime();
 
 TEST(PinnedBuffer, IsPinnedExactlyIfThereIsAGpu) {
   const PinnedBuffer<double> buffer(1000);
-  EXPECT_EQ(buffer.pinned(), gpu::can_pin());
-  EXPECT_EQ(buffer.pinned(), gpu::is_pinned(buffer.data()) && gpu::is_pinned(buffer.end() - 1));
+  EXPECT_EQ(buffer.pinned(), device::gpu::can_pin());
+  EXPECT_EQ(buffer.pinned(), device::gpu::is_pinned(buffer.data()) && device::gpu::is_pinned(buffer.end() - 1));
   if (gpu_count() > 0) {
     EXPECT_TRUE(buffer.pinned());
   }
@@ -69,11 +69,11 @@ TEST(PinnedBuffer, UnregistersItsMemory) {
 TEST(HostRegister, PinsUntilItIsUnregistered) {
   std::vector<double> memory(1 << 18);
   const auto bytes = memory.size() * sizeof(double);
-  EXPECT_EQ(host_register(memory.data(), bytes), gpu::can_pin());
-  EXPECT_EQ(gpu::is_pinned(memory.data()), gpu::can_pin());
+  EXPECT_EQ(host_register(memory.data(), bytes), device::gpu::can_pin());
+  EXPECT_EQ(device::gpu::is_pinned(memory.data()), device::gpu::can_pin());
   host_unregister(memory.data());
-  EXPECT_FALSE(gpu::is_pinned(memory.data()));
-  EXPECT_EQ(host_register(memory.data(), bytes), gpu::can_pin());
+  EXPECT_FALSE(device::gpu::is_pinned(memory.data()));
+  EXPECT_EQ(host_register(memory.data(), bytes), device::gpu::can_pin());
   host_unregister(memory.data());
 }
 
@@ -100,7 +100,7 @@ TEST(HostRegister, InC) {
   EXPECT_THAT(tessera_last_error(),
               HasSubstr("tessera_host_unregister: argument 1 (data) is not the start of registered memory"));
   ASSERT_EQ(tessera_host_register(memory.data(), 8 << 16), TESSERA_SUCCESS);
-  EXPECT_EQ(gpu::is_pinned(memory.data()), gpu::can_pin());
+  EXPECT_EQ(device::gpu::is_pinned(memory.data()), device::gpu::can_pin());
   EXPECT_EQ(tessera_host_unregister(memory.data()), TESSERA_SUCCESS);
 }
 

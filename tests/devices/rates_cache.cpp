@@ -7,7 +7,7 @@
 #include "common/cache.hpp"
 #include "common/whole_file.hpp"
 
-namespace tessera::detail::rates_cache_cpp {
+namespace tessera::device::rates_cache_cpp {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,7 +19,7 @@ class Rates : public ::testing::Test {
   }
   fs::path file() const { return folder_.path() / "rates-of-NVIDIA-H200-141GB.json"; }
 
-  PrivateFolder folder_{::testing::TempDir()};
+  common::PrivateFolder folder_{::testing::TempDir()};
   const CostCurve curve_{{{1e6, 1.25e-4}, {8e6, 5e-4}}};
 };
 
@@ -51,7 +51,7 @@ TEST_F(Rates, ThatMakeNoSenseAreIgnored) {
                              R"({"d": [[1, 0]]})", R"({"d": [[1, -1]]})", R"({"d": [[2, 1], [1, 1]]})", R"({"d": []})"})
     damaged.push_back(R"({"driver 1, CUDA 13.0, 700 W": )" + std::string(curves) + "}");
   for (const auto& text : damaged) {
-    write_whole(file(), text);
+    common::write_whole(file(), text);
     EXPECT_TRUE(cache().find("d").empty()) << text;
     cache().keep("d", curve_);
     EXPECT_EQ(cache().find("d").points().size(), 2U) << "made anew after: " << text;
@@ -66,4 +66,4 @@ TEST_F(Rates, WithoutACacheAreNotKept) {
 }
 
 }  // namespace
-}  // namespace tessera::detail::rates_cache_cpp
+}  // namespace tessera::device::rates_cache_cpp

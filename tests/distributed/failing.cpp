@@ -37,7 +37,7 @@ void compute(const std::string& how) {
 }
 
 bool can_read_each_other() {
-  detail::ReadableProcesses readable;
+  distributed::ReadableProcesses readable;
   readable.find(MPI_COMM_WORLD);
   return !readable.processes().empty();
 }
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (const auto* const peers = std::getenv("TESSERA_TEST_PEERS"); peers != nullptr && std::string(peers) == "numa")
-    detail::make_peer_memory = test::make_host_peers;
+    device::make_peer_memory = test::make_host_peers;
   if (how == "start" && rank == 1) setenv("TESSERA_CPUS", "many", 1);
   bool reached = false;
   try {

@@ -17,8 +17,8 @@ int main(int argc, char** argv) {
   }
   const auto* const given = std::getenv("TESSERA_TEST_PEERS");
   const std::string_view peers = given == nullptr ? "" : given;
-  if (peers == "numa") tessera::detail::make_peer_memory = tessera::test::make_host_peers;
-  if (peers == "slow") tessera::detail::make_peer_memory = tessera::test::make_slow_host_peers;
+  if (peers == "numa") tessera::device::make_peer_memory = tessera::test::make_host_peers;
+  if (peers == "slow") tessera::device::make_peer_memory = tessera::test::make_slow_host_peers;
   if (!peers.empty()) tessera::test::count_peer_copies();
   // StarPU and StarPU-MPI run from the first test to the last.
   const auto grid = tessera::test::grid();

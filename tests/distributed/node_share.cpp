@@ -8,7 +8,7 @@ namespace tessera::test {
 
 namespace {
 
-using detail::ShareOfNode;
+using distributed::ShareOfNode;
 
 /// The share of a process that sees these GPUs. Collective.
 RuntimeOptions share_with(const std::string& visible_gpus) {

@@ -17,7 +17,7 @@ namespace tessera::test {
 
 namespace {
 
-class HostPeers final : public detail::PeerMemory {
+class HostPeers final : public device::PeerMemory {
  public:
   explicit HostPeers(double seconds_to_read) : seconds_to_read_(seconds_to_read) {
     for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
@@ -29,7 +29,7 @@ class HostPeers final : public detail::PeerMemory {
   }
   double seconds_to_read(const Sample& theirs) override {
     std::uint64_t value = 0;
-    const detail::Columns one{0, sizeof(value), sizeof(value), 1};
+    const device::Columns one{0, sizeof(value), sizeof(value), 1};
     auto to = one;
     to.address = reinterpret_cast<std::uintptr_t>(&value);
     read(theirs.name, one, to);
@@ -43,7 +43,7 @@ class HostPeers final : public detail::PeerMemory {
     std::memcpy(name.allocation.data(), &process, sizeof(process));
     return name;
   }
-  void start(const Name& theirs, const detail::Columns& from, unsigned /*node*/, const detail::Columns& target,
+  void start(const Name& theirs, const device::Columns& from, unsigned /*node*/, const device::Columns& target,
              void* what) override {
     started_.push_back({theirs, from, target, what});
   }
@@ -58,14 +58,14 @@ class HostPeers final : public detail::PeerMemory {
  private:
   struct Copy {
     Name theirs;
-    detail::Columns from, target;
+    device::Columns from, target;
     void* what;
   };
-  static void read(const Name& theirs, detail::Columns from, const detail::Columns& target) {
+  static void read(const Name& theirs, device::Columns from, const device::Columns& target) {
     pid_t process = 0;
     std::memcpy(&process, theirs.allocation.data(), sizeof(process));
     from.address = theirs.offset;
-    if (detail::read_columns(process, from, target) != 0) throw RuntimeError("the tile cannot be read");
+    if (distributed::read_columns(process, from, target) != 0) throw RuntimeError("the tile cannot be read");
   }
 
   double seconds_to_read_;
@@ -77,16 +77,16 @@ class HostPeers final : public detail::PeerMemory {
 
 int copies = 0;
 
-class CountedPeers final : public detail::PeerMemory {
+class CountedPeers final : public device::PeerMemory {
  public:
-  explicit CountedPeers(std::unique_ptr<detail::PeerMemory> peers) : peers_(std::move(peers)) {}
+  explicit CountedPeers(std::unique_ptr<device::PeerMemory> peers) : peers_(std::move(peers)) {}
   const std::vector<unsigned>& nodes() const noexcept override { return peers_->nodes(); }
   std::vector<Sample> samples() override { return peers_->samples(); }
   double seconds_to_read(const Sample& theirs) override { return peers_->seconds_to_read(theirs); }
   double seconds_to_host_and_back() override { return peers_->seconds_to_host_and_back(); }
   void free_samples() noexcept override { peers_->free_samples(); }
   Name name(unsigned node, std::uintptr_t tile) override { return peers_->name(node, tile); }
-  void start(const Name& theirs, const detail::Columns& from, unsigned node, const detail::Columns& target,
+  void start(const Name& theirs, const device::Columns& from, unsigned node, const device::Columns& target,
              void* what) override {
     peers_->start(theirs, from, node, target, what);
   }
@@ -97,17 +97,17 @@ class CountedPeers final : public detail::PeerMemory {
   }
 
  private:
-  std::unique_ptr<detail::PeerMemory> peers_;
+  std::unique_ptr<device::PeerMemory> peers_;
 };
 
 }  // namespace
 
-std::unique_ptr<detail::PeerMemory> make_host_peers() { return std::make_unique<HostPeers>(0); }
-std::unique_ptr<detail::PeerMemory> make_slow_host_peers() { return std::make_unique<HostPeers>(60); }
+std::unique_ptr<device::PeerMemory> make_host_peers() { return std::make_unique<HostPeers>(0); }
+std::unique_ptr<device::PeerMemory> make_slow_host_peers() { return std::make_unique<HostPeers>(60); }
 
 void count_peer_copies() {
-  static auto* const make = detail::make_peer_memory;
-  detail::make_peer_memory = []() -> std::unique_ptr<detail::PeerMemory> {
+  static auto* const make = device::make_peer_memory;
+  device::make_peer_memory = []() -> std::unique_ptr<device::PeerMemory> {
     auto peers = make();
     return peers ? std::make_unique<CountedPeers>(std::move(peers)) : nullptr;
   };

@@ -9,9 +9,9 @@ namespace tessera::test {
 
 /// NUMA nodes other than the first, in place of GPUs whose memory other processes read. Copies end some time after they
 /// have started, and not in their order.
-std::unique_ptr<detail::PeerMemory> make_host_peers();
+std::unique_ptr<device::PeerMemory> make_host_peers();
 /// The same, but they say that they read slowly.
-std::unique_ptr<detail::PeerMemory> make_slow_host_peers();
+std::unique_ptr<device::PeerMemory> make_slow_host_peers();
 
 /// Counts the copies of this process that `make_peer_memory` makes from now on.
 void count_peer_copies();

@@ -13,7 +13,7 @@
 namespace tessera::test::remote_memory_cpp {
 namespace {
 
-using detail::Columns;
+using device::Columns;
 
 constexpr std::size_t rows = 5, columns = 600, source_ld = 9, target_ld = 7;  // more columns than a single call reads
 
@@ -30,7 +30,7 @@ TEST(RemoteMemory, IsReadByColumns) {
   MPI_Comm_rank(comm, &rank);
   std::vector<double> source(source_ld * columns);
   for (std::size_t i = 0; i < source.size(); i++) source[i] = element(rank, i);
-  detail::ReadableProcesses readable;
+  distributed::ReadableProcesses readable;
   readable.find(comm);
   const bool others = !readable.processes().empty();
   const auto processes = others ? readable.processes() : std::vector{getpid()};
@@ -42,7 +42,7 @@ TEST(RemoteMemory, IsReadByColumns) {
     auto from = columns_at(source, source_ld);
     from.address = addresses[other];
     std::vector<double> target(target_ld * columns, -1);
-    ASSERT_EQ(detail::read_columns(processes[other], from, columns_at(target, target_ld)), 0);
+    ASSERT_EQ(distributed::read_columns(processes[other], from, columns_at(target, target_ld)), 0);
     for (std::size_t j = 0; j < columns; j++)
       for (std::size_t i = 0; i < target_ld; i++)
         ASSERT_EQ(target[i + j * target_ld], i < rows ? element(its, i + j * source_ld) : -1) << i << ", " << j;
@@ -55,22 +55,22 @@ TEST(RemoteMemory, IsReadByColumns) {
 TEST(RemoteMemory, KnowsProcessesThatHaveEnded) {
   double mine = 0;
   const Columns column{reinterpret_cast<std::uintptr_t>(&mine), sizeof(mine), sizeof(mine), 1};
-  if (detail::read_columns(getpid(), column, column) != 0) GTEST_SKIP() << "the system refuses process_vm_readv";
-  EXPECT_FALSE(detail::has_ended(getpid()));
+  if (distributed::read_columns(getpid(), column, column) != 0) GTEST_SKIP() << "the system refuses process_vm_readv";
+  EXPECT_FALSE(distributed::has_ended(getpid()));
   const pid_t child = fork();
   if (child == 0) _exit(0);
   siginfo_t end;
   waitid(P_PID, static_cast<id_t>(child), &end, WEXITED | WNOWAIT);  // it is a zombie
-  EXPECT_TRUE(detail::has_ended(child));
+  EXPECT_TRUE(distributed::has_ended(child));
   waitpid(child, nullptr, 0);
-  EXPECT_TRUE(detail::has_ended(child));
+  EXPECT_TRUE(distributed::has_ended(child));
 }
 
 TEST(RemoteMemory, ReportsTheErrorOfTheSystem) {
   std::vector<double> target(target_ld * columns);
   auto nowhere = columns_at(target, source_ld);
   nowhere.address = 64;
-  EXPECT_EQ(detail::read_columns(getpid(), nowhere, columns_at(target, target_ld)), EFAULT);
+  EXPECT_EQ(distributed::read_columns(getpid(), nowhere, columns_at(target, target_ld)), EFAULT);
 }
 
 }  // namespace

@@ -87,7 +87,7 @@ Outcome solve(const LapackCall* call, tessera::Index* info, const Listener* list
   return Outcome::Failed;
 }
 
-const char* start(const tessera::detail::DeviceChoice& /*devices*/, bool /*need_gpus*/) {
+const char* start(const tessera::common::DeviceChoice& /*devices*/, bool /*need_gpus*/) {
   if (fake() == "raise in start") std::raise(SIGALRM);
   if (fake().starts_with("start at a word")) {
     starting = true;

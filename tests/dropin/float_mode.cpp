@@ -16,7 +16,7 @@ void dpotrf_(const char*, const int*, double*, const int*, int*);
 namespace tessera::test {
 namespace {
 
-using detail::float_mode::Within;
+using common::float_mode::Within;
 constexpr int n = 200;  // OpenBLAS uses several threads
 constexpr std::size_t elements = std::size_t{n} * n;
 
@@ -77,7 +77,7 @@ const Scenario denormals{"denormals are zero", [] {
                            Matrix unit(elements), C(elements, 1);
                            for (std::size_t i = 0; i < elements; i += n + 1) unit[i] = 1;
                            const double one = 1, zero = 0;
-                           using namespace detail::float_mode;
+                           using namespace common::float_mode;
                            const Within mode(flush_to_zero | denormals_are_zero);
                            dgemm_("N", "N", &n, &n, &n, &one, small.data(), &n, unit.data(), &n, &zero, C.data(), &n);
                            require(current() == (flush_to_zero | denormals_are_zero), "the program has another mode");

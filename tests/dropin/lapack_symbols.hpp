@@ -272,8 +272,10 @@ template <Scalar T, typename Body>
 void for_all_lapack_calls(Layout layout, Index m, Index n, Index nrhs, Body body) {
   using enum blas::LapackArguments;
   for (int r = 0; r < blas::lapack_routine_count; r++) {
-    LapackCall call{
-        .routine = static_cast<LapackRoutine>(r), .type = of_type<T>('s', 'd', 'c', 'z'), .layout = layout, .n = n};
+    LapackCall call{.routine = static_cast<LapackRoutine>(r),
+                    .type = common::of_type<T>('s', 'd', 'c', 'z'),
+                    .layout = layout,
+                    .n = n};
     const auto& known = call.properties();
     if (!known.exists(call.type)) continue;
     const auto list = known.arguments;

@@ -26,7 +26,7 @@ bool host_reads_for_nothing(const Call<T>& call) {
   static const bool openblas_does = [] {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     double C = 1;
-    host::gemm<double>(Op::NoTrans, Op::NoTrans, 1, 1, 1, 0, &nan, 1, &nan, 1, 1, &C, 1);
+    device::cpu::gemm<double>(Op::NoTrans, Op::NoTrans, 1, 1, 1, 0, &nan, 1, &nan, 1, 1, &C, 1);
     return std::isnan(C);
   }();
   return on_host() && call.alpha == T{} && call.routine->has("op_b") && openblas_does;

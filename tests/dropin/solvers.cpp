@@ -199,7 +199,7 @@ TYPED_TEST(DropInLapack, WritesWithoutFlops) {
           EXPECT_TRUE(same_results(ours, hosts)) << symbol_of(family, call) << ": " << call;
         }
   };
-  const char type = of_type<TypeParam>('s', 'd', 'c', 'z');
+  const char type = common::of_type<TypeParam>('s', 'd', 'c', 'z');
   expect({.routine = orgqr, .type = type, .m = 7, .n = 4}, {orgqr, ungqr});
   expect({.routine = gels, .type = type, .m = 7, .nrhs = 2}, {gels});
   expect({.routine = gels, .type = type, .n = 5, .nrhs = 2}, {gels});
@@ -228,7 +228,7 @@ TYPED_TEST(DropInLapack, SaysHowMuchWorkspaceIsNeeded) {
   using T = TypeParam;
   for (const auto& family : lapack_families) {
     if (!family.has_work()) continue;
-    LapackCall call{.routine = LapackRoutine::getri, .type = of_type<T>('s', 'd', 'c', 'z'), .n = order};
+    LapackCall call{.routine = LapackRoutine::getri, .type = common::of_type<T>('s', 'd', 'c', 'z'), .n = order};
     auto operands = legal_operands<T>(call, 1);
     typename LapackOperands<T>::Memory memory;
     call = operands.with(call, memory, family.wide);

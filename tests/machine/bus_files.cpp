@@ -6,7 +6,7 @@
 
 #include <map>
 
-namespace tessera::detail::bus_files_cpp {
+namespace tessera::machine::bus_files_cpp {
 namespace {
 
 using ::testing::HasSubstr;
@@ -88,4 +88,4 @@ TEST(BusFiles, HaveAFolderForEachSetOfNodes) {
 }
 
 }  // namespace
-}  // namespace tessera::detail::bus_files_cpp
+}  // namespace tessera::machine::bus_files_cpp

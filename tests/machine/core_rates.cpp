@@ -7,9 +7,9 @@
 namespace tessera::test::core_rates_cpp {
 namespace {
 
-using detail::CostCurve;
-using detail::MachineRates;
-using detail::relative_rate_of_cores;
+using device::CostCurve;
+using machine::MachineRates;
+using machine::relative_rate_of_cores;
 
 /// A machine whose cores and GPUs have a rate in flop/s.
 MachineRates rates(double core, double gpu) {
@@ -30,9 +30,9 @@ TEST(CoreRates, RateIsThatOfAllCoresOverThatOfAllGpus) {
 TEST(CoreRates, MeanRateIsThatOfAllKinds) {
   auto both = rates(60e9, 4e12);
   both.opencl = rates(0, 1e12).gpu;
-  EXPECT_DOUBLE_EQ(detail::mean_rate(both, 1, 3), (4.0 + 3 * 1) / 4 / 4);
-  EXPECT_DOUBLE_EQ(detail::mean_rate(both, 2, 0), 1);
-  EXPECT_DOUBLE_EQ(detail::mean_rate(both, 0, 2), 1);
+  EXPECT_DOUBLE_EQ(machine::mean_rate(both, 1, 3), (4.0 + 3 * 1) / 4 / 4);
+  EXPECT_DOUBLE_EQ(machine::mean_rate(both, 2, 0), 1);
+  EXPECT_DOUBLE_EQ(machine::mean_rate(both, 0, 2), 1);
 }
 
 TEST(CoreRates, UnknownRatesCountAsZero) {

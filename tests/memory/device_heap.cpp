@@ -17,7 +17,7 @@
 namespace tessera::test::device_heap_cpp {
 namespace {
 
-using detail::DeviceHeap;
+using memory::DeviceHeap;
 
 constexpr std::size_t MiB = std::size_t{1} << 20, GiB = MiB << 10;
 
@@ -203,7 +203,7 @@ TEST(AllocationSize, HasFewValuesWhateverTheShapes) {
   std::set<std::size_t> sizes;
   for (int i = 0; i < 100000; i++) {
     const auto bytes = sizeof(double) * (1 + random() % 3000) * (1 + random() % 3000);
-    const auto size = detail::allocation_size(bytes);
+    const auto size = memory::allocation_size(bytes);
     EXPECT_GE(size, bytes);
     EXPECT_LE(size, std::max(bytes + 511, bytes + bytes / 32));
     sizes.insert(size);
@@ -214,7 +214,7 @@ TEST(AllocationSize, HasFewValuesWhateverTheShapes) {
 TEST(AllocationSize, WastesNothingForTilesOfPowersOfTwo) {
   for (std::size_t rows = 64; rows <= 8192; rows *= 2)
     for (std::size_t columns = 1; columns <= 32; columns++)
-      EXPECT_EQ(detail::allocation_size(sizeof(double) * rows * columns), sizeof(double) * rows * columns);
+      EXPECT_EQ(memory::allocation_size(sizeof(double) * rows * columns), sizeof(double) * rows * columns);
 }
 
 }  // namespace

@@ -130,11 +130,11 @@ TEST(FarNode, ReturnsOnlyTheTriangle) {
     std::vector<double> memory(std::size_t{ld} * n);
     std::iota(memory.begin(), memory.end(), 0.0);
     const auto before = memory;
-    auto ops = detail::partial_tile_ops();
+    auto ops = device::partial_tile_ops();
     auto matrix = tile_at(memory, n, n, ld);
     starpu_data_handle_t handle = nullptr;
     starpu_data_register(&handle, STARPU_MAIN_RAM, &matrix, &ops);
-    detail::use_triangle(handle, uplo, 0);
+    device::use_triangle(handle, uplo, 0);
     const auto in_triangle = [&](std::size_t i, std::size_t j) {
       return i < n && (uplo == Uplo::Lower ? i >= j : i <= j);
     };

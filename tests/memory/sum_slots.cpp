@@ -10,7 +10,7 @@
 namespace tessera::test::sum_slots_cpp {
 namespace {
 
-namespace sum_slots = codelets::sum_slots;
+namespace sum_slots = memory::sum_slots;
 
 TEST(SumSlots, AreTakenOnceUntilTheyAreReturned) {
   EXPECT_EQ(sum_slots::take('d'), nullptr) << "a pool without memory";

@@ -40,7 +40,7 @@ constexpr Case cases[]{Case{"cores", 7, 0, 0, 0},         {"one GPU", 1, 1, 0, 0
                        {"five GPUs", 1, 5, 0, 0},         {"little memory", 1, 2, 0, 1e8},
                        {"least memory", 1, 3, 0, 0x1p20}, {"cores beside GPUs", 6, 2, 6, 0}};
 
-detail::Machine machine_of(const Case& c) {
+machine::Machine machine_of(const Case& c) {
   auto machine = machine_with(c.cpu_workers, c.gpus, c.gpus > 0 ? Placement::Home : Placement::Scheduler);
   machine.gpu_memory = c.memory;
   for (int core = 0; core < c.cores; core++) machine.sharing_cores.push_back(c.gpus + core);
@@ -87,7 +87,7 @@ double largest_task(const Graph& graph) {
 
 /// @param whole  bytes of the result; 0: not checked, because the tiles on its diagonal are copied in part
 template <typename Call>
-void expect_sound(const plan::Machine& model, const detail::Machine& machine, const Call& call, const Plan& plan,
+void expect_sound(const plan::Machine& model, const machine::Machine& machine, const Call& call, const Plan& plan,
                   double whole) {
   const int gpus = machine.gpu_count();
   EXPECT_GT(std::min({plan.tile.m, plan.tile.n, plan.tile.k}), 0);
@@ -122,7 +122,7 @@ void expect_sound(const plan::Machine& model, const detail::Machine& machine, co
 }
 
 template <typename Call>
-void expect_all_sound(const plan::Machine& model, const detail::Machine& machine, const Call& call, double whole) {
+void expect_all_sound(const plan::Machine& model, const machine::Machine& machine, const Call& call, double whole) {
   const auto all = candidates(model, machine, call);
   EXPECT_FALSE(all.empty());
   EXPECT_LE(all.size(), 200 * static_cast<std::size_t>(std::max(machine.gpu_count(), 1)));
@@ -234,7 +234,7 @@ TEST(Candidates, OfEmptyCallsHaveTiles) {
 /// The time of the plan that a search chooses, relative to the best of all candidates. Each further GPU must save time,
 /// see plan::clear_gain.
 template <typename Call>
-double regret(const plan::Machine& model, const detail::Machine& machine, const Call& call) {
+double regret(const plan::Machine& model, const machine::Machine& machine, const Call& call) {
   const auto handicapped = [](double seconds, int gpus) {
     return seconds * std::pow(plan::clear_gain, std::log2(std::max(gpus, 1)));
   };

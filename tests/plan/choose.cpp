@@ -14,7 +14,7 @@ namespace tessera::test::choose_cpp {
 namespace {
 
 using algorithms::Plan;
-using detail::CostCurve;
+using device::CostCurve;
 using plan::Cholesky;
 using plan::Graph;
 using plan::Lu;
@@ -25,8 +25,8 @@ using plan::Triangular;
 using tile::TileExtents;
 
 /// The machine properties that the algorithms query.
-detail::Machine gpus(int count) {
-  detail::Machine machine;
+machine::Machine gpus(int count) {
+  machine::Machine machine;
   for (int gpu = 0; gpu < count; gpu++) machine.gpus.push_back(gpu);
   machine.cuda_gpus = count;
   machine.placement = Placement::Home;
@@ -209,7 +209,7 @@ TEST(Graph, KnowsWhereTheOperandsAre) {
     EXPECT_TRUE(tile.returns);
   }
   graph.clear();
-  graph.operands = detail::on_their_owners, graph.owners = {2, 2};
+  graph.operands = machine::on_their_owners, graph.owners = {2, 2};
   const plan::Outline spread(graph, 1024, 1024, 512, 512, 'd');
   std::vector<int> homes;
   for (const auto& tile : graph.tiles) {
@@ -219,7 +219,7 @@ TEST(Graph, KnowsWhereTheOperandsAre) {
   EXPECT_THAT(homes, testing::ElementsAre(0, 2, 1, 3));  // column by column
 }
 
-Plan chosen(Index n, int count, double peer_rate, int operands = detail::in_host_memory) {
+Plan chosen(Index n, int count, double peer_rate, int operands = machine::in_host_memory) {
   const auto model = model_of(count, peer_rate);
   auto machine = gpus(count);
   machine.operands = operands;
@@ -253,7 +253,7 @@ TEST(Choice, IsFasterTheNearerTheOperandsAre) {
   auto machine = gpus(2);
   const Cholesky call{{{'d', 8192, 8192}}};
   std::vector<double> seconds;
-  for (const int operands : {detail::on_their_owners, 0, detail::in_host_memory}) {
+  for (const int operands : {machine::on_their_owners, 0, machine::in_host_memory}) {
     machine.operands = operands;
     Search search(model, machine, call);
     search.add(squares(1024, 2));

@@ -16,7 +16,7 @@ namespace tessera::test::plan_cpp {
 namespace {
 
 using algorithms::Plan;
-using detail::Machine;
+using machine::Machine;
 using tile::divide_up;
 using tile::Part;
 using tile::Region;
@@ -159,7 +159,7 @@ TEST(Plan, IsRememberedForEachWayToCopyPageableMemory) {
   InventedRates rates;
   rates.link(1e8);  // slower than copies of this host
   auto machine = machine_with(1, 2, Placement::Home);
-  machine.gpu_memory = 1e10, machine.operands = detail::in_pageable_memory;
+  machine.gpu_memory = 1e10, machine.operands = machine::in_pageable_memory;
   const auto seconds = [&] {
     return plan::plan_product(machine, 'd', Op::NoTrans, Op::NoTrans, 4000, 4000, 4000).seconds;
   };
@@ -226,13 +226,13 @@ TEST(Plan, RequestsAllTilesOfSmallProducts) {
   EXPECT_FALSE(loads(4000));
   machine.gpu_memory = 1e7;
   EXPECT_FALSE(loads(1000));
-  machine.gpu_memory = 1e9, machine.operands = detail::in_pageable_memory;
+  machine.gpu_memory = 1e9, machine.operands = machine::in_pageable_memory;
   EXPECT_FALSE(loads(1000));
   machine.posts_copies = true;
   EXPECT_TRUE(loads(1000));
   EXPECT_TRUE(loads(4000));
   EXPECT_FALSE(loads(8000)) << "more than half of the memory";
-  machine.operands = detail::in_host_memory, machine.placement = Placement::Scheduler;
+  machine.operands = machine::in_host_memory, machine.placement = Placement::Scheduler;
   EXPECT_FALSE(loads(1000));
 }
 

@@ -7,7 +7,7 @@
 namespace tessera::test::rehearsal_cpp {
 namespace {
 
-using detail::CostCurve;
+using device::CostCurve;
 using plan::Forecast;
 using plan::Graph;
 using plan::Machine;
@@ -26,7 +26,7 @@ Machine machine_with(int gpus) {
   return machine;
 }
 
-constexpr int host = detail::in_host_memory;
+constexpr int host = machine::in_host_memory;
 
 /// A graph of products.
 struct Products : Graph {
@@ -291,14 +291,14 @@ TEST(Rehearsal, TheSameThreadsStageAllCopiesOfPageableMemory) {
   Products graph;
   for (int gpu = 0; gpu < 2; gpu++) graph.product(-1, graph.tile(4), 10, gpu);
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 4);
-  graph.operands = detail::in_pageable_memory;
+  graph.operands = machine::in_pageable_memory;
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 4 + 10 + 4);
   machine.staging.rate = 2;
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 4 + 10 + 4);
   machine = machine_with(1), machine.staging.rate = 1;
   machine.gpus[0].in.idle = CostCurve({{1, 100}});  // columns, of which a staging buffer has none
   Products both;
-  both.operands = detail::in_pageable_memory;
+  both.operands = machine::in_pageable_memory;
   both.product(-1, both.tile(2), 1, 0);
   both.product(-1, both.tile(6), 1, 0);
   EXPECT_DOUBLE_EQ(seconds(machine, both), 2 + 6 + 2 + 6);
@@ -314,7 +314,7 @@ TEST(Rehearsal, PageableMemoryIsCopiedInPieces) {
   Products graph;
   graph.product(-1, graph.tile(4 * mib), 10, 0);
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 6 + 10 + 6);
-  graph.operands = detail::in_pageable_memory;
+  graph.operands = machine::in_pageable_memory;
   machine.staging = {.rate = 8 * mib, .core_rate = mib / 4, .in_pieces = true};
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 1 + 12 + 10 + 12 + 1)
       << "the host copies the first piece, and the last";
@@ -330,7 +330,7 @@ TEST(Rehearsal, SimulatedCopiesOfPageableMemoryHoldTheLinkWhileACoreFillsTheFirs
   machine.gpus[0].in_rate = machine.gpus[0].out_rate = mib;
   machine.staging = {.rate = 8 * mib, .core_rate = mib / 4};
   Products graph;
-  graph.operands = detail::in_pageable_memory;
+  graph.operands = machine::in_pageable_memory;
   for (int i = 0; i < 2; i++) graph.product(-1, graph.tile(4 * mib), 10, 0);
   EXPECT_DOUBLE_EQ(seconds(machine, graph), (8 + 4) + (8 + 4) + 10 + (8 + 4));
 }
@@ -344,7 +344,7 @@ TEST(Rehearsal, CopiesThatAreNotPostedHaveAPieceForEachThread) {
   machine.runtime.begin = 1;
   machine.staging = {.rate = 8 * mib, .core_rate = mib, .in_pieces = true, .blocks = true, .threads = 7};
   Products graph;
-  graph.operands = detail::in_pageable_memory;
+  graph.operands = machine::in_pageable_memory;
   graph.product(-1, graph.tile(4 * mib), 10, 0);
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 0.5 + (4 + 8 * 2) + 10 + (4 + 8 * 2) + 0.5);
 }
@@ -353,7 +353,7 @@ TEST(Rehearsal, CopiesThatAreNotPostedOccupyTheDriver) {
   auto machine = machine_with(1);
   machine.staging = {.rate = 100, .core_rate = 100, .in_pieces = true};
   Products graph;
-  graph.operands = detail::in_pageable_memory;
+  graph.operands = machine::in_pageable_memory;
   for (int i = 0; i < 2; i++) graph.product(-1, graph.tile(4), 10, 0);
   const double posted = seconds(machine, graph);
   EXPECT_NEAR(posted, 4 + 10 + 10 + 4, 0.1);
@@ -563,7 +563,7 @@ TEST(Rehearsal, ColumnsCloseTogetherAreCopiedFaster) {
     graph.product(-1, graph.add({.bytes = 10, .column = 1, .apart = bytes}), 1000, 0);
     return seconds(machine, graph);
   };
-  constexpr double close = detail::MachineRates::close;
+  constexpr double close = machine::MachineRates::close;
   EXPECT_DOUBLE_EQ(seconds_if_apart(close + 1) - seconds_if_apart(close), 2 * 10 * (4 - 2));  // to the GPU and back
 }
 

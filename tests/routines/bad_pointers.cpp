@@ -184,7 +184,7 @@ TEST_P(BadPointers, IsASizeWhoseBytesOverflow) {
     call.refused(
         [&](auto& all) {
           all.size.m = all.size.n = all.size.k = huge;
-          all.lda = all.ldb = all.ldc = arguments::largest_int;
+          all.lda = all.ldb = all.ldc = blas::arguments::largest_int;
         },
         "lda", "is 2147483647, must be at least 4611686018427387904");
     // Without m and n, C is square, and its leading dimension would be refused instead.

@@ -40,8 +40,8 @@ Dense<T> positive_matrix(Index n, std::uint64_t seed, double last = 0.5, Layout 
   Dense<T> A(n, n, layout, pad), product(n, n);
   const int order = static_cast<int>(n);
   if (n > 0)
-    host::gemm<T>(Op::NoTrans, Op::ConjTrans, order, order, order, T(1), L.data.data(), order, L.data.data(), order,
-                  T{}, product.data.data(), order);
+    device::cpu::gemm<T>(Op::NoTrans, Op::ConjTrans, order, order, order, T(1), L.data.data(), order, L.data.data(),
+                         order, T{}, product.data.data(), order);
   for (Index j = 0; j < n; j++)
     for (Index i = 0; i < n; i++)
       A(i, j) = i == j ? T(std::real(product(i, j))) : i > j ? product(i, j) : conjugate(product(j, i));
@@ -73,7 +73,7 @@ TYPED_TEST(Cholesky, AgreesWithTheHostsLapack) {
     const auto A = positive_matrix<T>(n, 9);
     auto ours = A, theirs = A;
     ASSERT_EQ(potrf(uplo, n, ours.data.data(), n), 0);
-    ASSERT_EQ(host::potrf<T>(uplo, static_cast<int>(n), theirs.data.data(), static_cast<int>(n)), 0);
+    ASSERT_EQ(device::cpu::potrf<T>(uplo, static_cast<int>(n), theirs.data.data(), static_cast<int>(n)), 0);
     for (Index j = 0; j < n; j++)
       for (Index i = 0; i < n; i++) ASSERT_LE(std::abs(ours(i, j) - theirs(i, j)), 1e3 * unit<T>) << i << ", " << j;
   }

@@ -26,7 +26,7 @@ namespace {
 
 const auto* const runtime = share_runtime();
 
-namespace device_memory = detail::device_memory;
+namespace device_memory = common::device_memory;
 
 constexpr Index n = 64;
 constexpr std::size_t bytes = n * n * sizeof(double);

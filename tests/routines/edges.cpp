@@ -24,7 +24,7 @@ INSTANTIATE_TEST_SUITE_P(, EvenEdges, each_routine(is_gemm), its_name);
 
 TEST_P(EvenEdges, AreExactOnIntegers) {
   run([]<Scalar T>(const Routine<T>& routine) {
-    const auto session = detail::session();
+    const auto session = runtime::session();
     std::uint64_t seed = 0;
     for_all_options(routine, [&](const Options& options) {
       for (const auto& size : sizes) {
@@ -34,7 +34,7 @@ TEST_P(EvenEdges, AreExactOnIntegers) {
         plan.at_the_edges = tile::EdgeTiles::Even;
         const auto before = integer_call(routine, options, size, ++seed, T(3), T(-2));
         auto after = before;
-        detail::compute_product<T>(session, plan, described(after));
+        routines::compute_product<T>(session, plan, described(after));
         ASSERT_TRUE(result_is_that_of_the_host(before, after)) << size.m << 'x' << size.n << 'x' << size.k;
       }
     });

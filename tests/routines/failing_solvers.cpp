@@ -27,7 +27,7 @@ class FailsOnce {
     real = codelet.cpu_funcs[0], failed_ = false;
     codelet.cpu_funcs[0] = [](void* buffers[], void* arguments) {
       if (failed_.exchange(true)) real(buffers, arguments);
-      else codelets::report_failure("the device is lost");
+      else common::report_failure("the device is lost");
     };
   }
   ~FailsOnce() { codelet_.cpu_funcs[0] = real; }

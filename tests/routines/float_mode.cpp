@@ -19,7 +19,7 @@
 namespace tessera::test {
 namespace {
 
-using namespace detail::float_mode;
+using namespace common::float_mode;
 
 constexpr Index n = 50;
 const auto* const runtime = share_runtime(with_tile(16));

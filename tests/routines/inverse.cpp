@@ -44,7 +44,7 @@ template <Scalar T>
 Dense<T> product(const Dense<T>& A, const Dense<T>& B, Op op_a = Op::NoTrans, Op op_b = Op::NoTrans) {
   const int n = static_cast<int>(A.n);
   Dense<T> C(n, n);
-  if (n > 0) host::gemm<T>(op_a, op_b, n, n, n, T(1), A.data.data(), n, B.data.data(), n, T{}, C.data.data(), n);
+  if (n > 0) device::cpu::gemm<T>(op_a, op_b, n, n, n, T(1), A.data.data(), n, B.data.data(), n, T{}, C.data.data(), n);
   return C;
 }
 
@@ -210,16 +210,16 @@ TYPED_TEST(Inverse, AgreesWithTheHostsLapack) {
     for (const auto diag : diagonals) {
       auto ours = A, theirs = A;
       ASSERT_EQ(trtri(uplo, diag, n, ours.data.data(), n), 0);
-      ASSERT_EQ(host::trtri<T>(uplo, diag, order, theirs.data.data(), order), 0);
+      ASSERT_EQ(device::cpu::trtri<T>(uplo, diag, order, theirs.data.data(), order), 0);
       EXPECT_LE(difference(ours, theirs, uplo), close);
     }
     auto ours = A, theirs = A;
     lauum(uplo, n, ours.data.data(), n);
-    host::lauum<T>(uplo, order, theirs.data.data(), order);
+    device::cpu::lauum<T>(uplo, order, theirs.data.data(), order);
     EXPECT_LE(difference(ours, theirs, uplo), close);
     ours = A, theirs = A;
     ASSERT_EQ(potri(uplo, n, ours.data.data(), n), 0);
-    ASSERT_EQ(host::potri<T>(uplo, order, theirs.data.data(), order), 0);
+    ASSERT_EQ(device::cpu::potri<T>(uplo, order, theirs.data.data(), order), 0);
     EXPECT_LE(difference(ours, theirs, uplo), close);
   }
   auto ours = factor<T>(n, 13), theirs = ours;
@@ -227,7 +227,7 @@ TYPED_TEST(Inverse, AgreesWithTheHostsLapack) {
   for (int i = 1; i <= order; i++) pivots.push_back(std::min(order, i + i % 5));
   std::vector<T> work(static_cast<std::size_t>(n));
   ASSERT_EQ(getri(n, ours.data.data(), n, pivots.data()), 0);
-  ASSERT_EQ(host::getri<T>(order, theirs.data.data(), order, pivots.data(), work.data(), order), 0);
+  ASSERT_EQ(device::cpu::getri<T>(order, theirs.data.data(), order, pivots.data(), work.data(), order), 0);
   for (const auto uplo : triangles) EXPECT_LE(difference(ours, theirs, uplo), close);
 }
 

@@ -111,7 +111,7 @@ TEST_P(LargePinned, MemoryMakesNoDifference) {
       auto pageable = before, pinned = before;
       on_pointers(pageable);
       {
-        std::list<gpu::PinnedMemory> pins;
+        std::list<device::gpu::PinnedMemory> pins;
         for (auto* A : {&pinned.A, &pinned.B, &pinned.C})
           if (A->n() > 0) pins.emplace_back(A->data(), sizeof(S) * static_cast<std::size_t>(A->ld() * A->n()));
         on_pointers(pinned);

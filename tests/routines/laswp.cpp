@@ -71,7 +71,7 @@ TYPED_TEST(Laswp, AgreesWithTheHostsLapack) {
     const auto A = random_matrix<T>(m, n, 2);
     auto ours = A, theirs = A;
     laswp(Index{n}, ours.data.data(), ours.ld, Index{1}, Index{m}, pivots.data(), Index{step});
-    host::laswp<T>(n, theirs.data.data(), static_cast<int>(theirs.ld), m, pivots.data(), step);
+    device::cpu::laswp<T>(n, theirs.data.data(), static_cast<int>(theirs.ld), m, pivots.data(), step);
     EXPECT_EQ(ours.data, theirs.data) << step;
   }
 }

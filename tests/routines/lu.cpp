@@ -62,8 +62,8 @@ TYPED_TEST(Lu, ChoosesThePivotsOfTheHostsLapack) {
     std::vector<std::int32_t> pivots(static_cast<std::size_t>(std::min(m, n)));
     std::vector<int> expected(pivots.size());
     ASSERT_EQ(getrf(m, n, ours.data.data(), m, pivots.data()), 0);
-    ASSERT_EQ(host::getrf<T>(static_cast<int>(m), static_cast<int>(n), theirs.data.data(), static_cast<int>(m),
-                             expected.data()),
+    ASSERT_EQ(device::cpu::getrf<T>(static_cast<int>(m), static_cast<int>(n), theirs.data.data(), static_cast<int>(m),
+                                    expected.data()),
               0);
     EXPECT_TRUE(std::equal(pivots.begin(), pivots.end(), expected.begin())) << m << "x" << n;
   }

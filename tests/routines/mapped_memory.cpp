@@ -95,7 +95,7 @@ void copy(void* to, const void* from, std::size_t bytes) {
 }
 
 TEST(MappedMemory, IsKnownUpToItsEnd) {
-  namespace device_memory = detail::device_memory;
+  namespace device_memory = common::device_memory;
   const Range range({0, 0, -1, 0});
   ASSERT_TRUE(device_memory::may_exist());
   const auto piece = range.piece();

@@ -34,7 +34,7 @@ struct Triangular {
   bool forward() const { return ((uplo == Uplo::Lower) != (op != Op::NoTrans)) == left(); }
 
   void on_host(const HostMatrix<T>& A, HostMatrix<T>& B) const {
-    const auto routine = solve ? host::trsm<T> : host::trmm<T>;
+    const auto routine = solve ? device::cpu::trsm<T> : device::cpu::trmm<T>;
     routine(side, uplo, op, Diag::NonUnit, static_cast<int>(B.m()), static_cast<int>(B.n()), T(1), A.data(),
             static_cast<int>(A.ld()), B.data(), static_cast<int>(B.ld()));
   }

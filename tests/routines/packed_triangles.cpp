@@ -41,8 +41,8 @@ TYPED_TEST(PackedTriangles, AreComputedByTwoThreads) {
   const auto A = integer_matrix<T>(1, n, k), B = integer_matrix<T>(2, n, k);
   auto packed = integer_matrix<T>(3, ld, n), expected = packed;
   for (int round = 0; round < rounds; round++) {
-    host::syrk<T>(Uplo::Lower, Op::NoTrans, n, k, T(1), A.data(), n, T(1), expected.data() + 1, ld);
-    host::syrk<T>(Uplo::Upper, Op::NoTrans, n, k, T(1), B.data(), n, T(1), expected.data(), ld);
+    device::cpu::syrk<T>(Uplo::Lower, Op::NoTrans, n, k, T(1), A.data(), n, T(1), expected.data() + 1, ld);
+    device::cpu::syrk<T>(Uplo::Upper, Op::NoTrans, n, k, T(1), B.data(), n, T(1), expected.data(), ld);
   }
   std::barrier start(2);
   auto lower = std::async(std::launch::async, [&] {
@@ -68,7 +68,7 @@ unsigned some_gpu() {
 /// Fills a tile in a GPU's memory with zeros.
 void clear_on_gpu(starpu_data_handle_t handle, unsigned node) {
   const auto& there = *static_cast<starpu_matrix_interface*>(starpu_data_get_interface_on_node(handle, node));
-  const gpu::KeepCurrentDevice keep;
+  const device::gpu::KeepCurrentDevice keep;
   ASSERT_EQ(cudaSetDevice(starpu_memory_node_get_devid(node)), cudaSuccess);
   ASSERT_EQ(cudaMemset(reinterpret_cast<void*>(there.ptr), 0, std::size_t{there.ld} * there.ny * there.elemsize),
             cudaSuccess);
@@ -88,7 +88,7 @@ void expect_only_a_triangle_comes_back(starpu_data_interface_ops* ops, std::vect
   auto matrix = tile_at(memory, n, n, ld);
   starpu_data_handle_t handle = nullptr;
   starpu_data_register(&handle, STARPU_MAIN_RAM, &matrix, ops);
-  detail::use_triangle(handle, uplo, 0);
+  device::use_triangle(handle, uplo, 0);
   ASSERT_EQ(starpu_data_acquire_on_node(handle, static_cast<int>(gpu), STARPU_RW), 0);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < ld; i++)
@@ -105,7 +105,7 @@ constexpr int order = 1100, stride = order + 5;  // gives several panels; the la
 TEST(TriangleOnAGpu, WritesOnlyTheTriangleToPageableMemory) {
   std::vector<double> memory(std::size_t{stride} * order);
   for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
-    expect_only_a_triangle_comes_back(detail::tile_interface::pageable(order * sizeof(double)), memory, order, stride,
+    expect_only_a_triangle_comes_back(device::tile_interface::pageable(order * sizeof(double)), memory, order, stride,
                                       uplo);
 }
 
@@ -115,9 +115,9 @@ TEST(TriangleOnAGpu, WritesOnlyTheTriangleToPinnedMemory) {
   for (const int n : {order, many}) {
     const int ld = n + 5;
     std::vector<double> memory(static_cast<std::size_t>(ld) * static_cast<std::size_t>(n));
-    const gpu::PinnedMemory pinned(memory.data(), memory.size() * sizeof(double));
+    const device::gpu::PinnedMemory pinned(memory.data(), memory.size() * sizeof(double));
     for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
-      expect_only_a_triangle_comes_back(detail::tile_interface::pinned(), memory, n, ld, uplo);
+      expect_only_a_triangle_comes_back(device::tile_interface::pinned(), memory, n, ld, uplo);
   }
 }
 
@@ -125,7 +125,7 @@ TEST(TriangleOnAGpu, WritesOnlyTheTriangleToPinnedMemory) {
 TEST(TriangleOnAGpu, WritesOnlyTheTriangleToPageableMemoryByCuda) {
   std::vector<double> memory(std::size_t{stride} * order);
   for (const Uplo uplo : {Uplo::Lower, Uplo::Upper})
-    expect_only_a_triangle_comes_back(detail::tile_interface::pinned(), memory, order, stride, uplo);
+    expect_only_a_triangle_comes_back(device::tile_interface::pinned(), memory, order, stride, uplo);
 }
 #endif
 

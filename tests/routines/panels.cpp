@@ -40,7 +40,7 @@ constexpr std::array<Case, 8> cases{{
 
 /// The plan of a call with this tile, in panels.
 template <Scalar T>
-algorithms::Plan plan_in_panels(const detail::Machine& machine, const blas::Call& call, const Case& shape,
+algorithms::Plan plan_in_panels(const machine::Machine& machine, const blas::Call& call, const Case& shape,
                                 Index ahead) {
   const auto& tile = shape.tile;
   const Index columns = tile::divide_up(call.n, tile.n), tiles = tile::divide_up(call.m, tile.m) * columns;
@@ -57,9 +57,9 @@ algorithms::Plan plan_in_panels(const detail::Machine& machine, const blas::Call
 template <Scalar T>
 void compute_in_panels(Call<T>& call, const Case& shape, Index ahead) {
   const auto product = described(call);
-  const auto session = detail::session();
+  const auto session = runtime::session();
   const auto plan = plan_in_panels<T>(session->machine(), product, shape, ahead);
-  detail::compute_product<T>(session, plan, product);
+  routines::compute_product<T>(session, plan, product);
 }
 
 bool has_panels(const Routine<std::complex<double>>& routine) { return routine.name == "gemm"; }
@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(, UpdateInPanels, each_routine(is_update), its_name);
 
 TEST_P(UpdateInPanels, IsExactOnIntegers) {
   run([]<Scalar T>(const Routine<T>& routine) {
-    const auto session = detail::session();
+    const auto session = runtime::session();
     std::uint64_t seed = 0;
     for_all_options(routine, [&](const Options& options) {
       if (options.op_a != Op::NoTrans) return;
@@ -123,7 +123,7 @@ TEST_P(UpdateInPanels, IsExactOnIntegers) {
           plan.sums = 1;
           plan.panels = {1, count, count};
           if (session->machine().has_owners()) plan.grid = {1, session->machine().gpu_count()};
-          detail::compute_update<T>(session, plan, described(after));
+          routines::compute_update<T>(session, plan, described(after));
           ASSERT_TRUE(result_is_that_of_the_host(before, after))
               << "order " << shape.order << ", k " << shape.k << ", panels of " << shape.width << ", chunks of "
               << shape.chunk;
@@ -156,7 +156,7 @@ algorithms::Plan plan_beside_triangle(const TriangularCase& shape, Side side, In
   plan.tile = side == Side::Left ? tile::TileExtents{shape.order, shape.width, shape.chunk}
                                  : tile::TileExtents{shape.columns, shape.order, shape.chunk};
   plan.panels = {1, 1, ahead};
-  const auto& machine = detail::session()->machine();
+  const auto& machine = runtime::session()->machine();
   plan.grid = {1, machine.has_owners() ? machine.gpu_count() : 1};
   return plan;
 }
@@ -172,7 +172,7 @@ void compare_in_panels(const Routine<T>& routine, const Options& options, const 
                        T alpha, T beta, std::uint64_t seed, Compute compute) {
   const auto before = integer_call(routine, options, extent_of(shape, options.side), seed, alpha, beta);
   auto after = before;
-  compute(detail::session(), plan_beside_triangle(shape, options.side, ahead), described(after));
+  compute(runtime::session(), plan_beside_triangle(shape, options.side, ahead), described(after));
   ASSERT_TRUE(result_is_that_of_the_host(before, after))
       << "order " << shape.order << ", columns " << shape.columns << ", panels of " << shape.chunk << " and "
       << shape.width << ", ahead " << ahead;
@@ -191,7 +191,7 @@ TEST_P(TriangularInPanels, IsExactOnIntegers) {
           if (one_panel && ahead > 1) break;
           if (one_panel) shape.width = shape.columns;
           for (const T alpha : {T(0), T(1), T(-2)})
-            compare_in_panels(routine, options, shape, ahead, alpha, T(0), ++seed, detail::compute_triangular<T>);
+            compare_in_panels(routine, options, shape, ahead, alpha, T(0), ++seed, routines::compute_triangular<T>);
         }
     });
   });
@@ -205,7 +205,8 @@ TEST_P(TriangularInPanels, IsAccurateInWidePanels) {
     for_all_options(routine, [&](const Options& options) {
       const auto before = random_call(routine, options, extent_of(shape, options.side), ++seed, T(-2));
       auto after = before;
-      detail::compute_triangular<T>(detail::session(), plan_beside_triangle(shape, options.side, 1), described(after));
+      routines::compute_triangular<T>(runtime::session(), plan_beside_triangle(shape, options.side, 1),
+                                      described(after));
       ASSERT_TRUE(result_is_right(before, after)) << "seed " << seed;
     });
   });
@@ -221,7 +222,7 @@ void solve_in_four_steps(Op op, Index bad_row) {
   const Options options{.op_a = op};
   auto call = random_call(routine<double>("trsm"), options, extent_of(shape, Side::Left), 1);
   if (bad_row >= 0) call.C(bad_row, 1) = std::numeric_limits<double>::quiet_NaN();
-  detail::compute_triangular<double>(detail::session(), plan_beside_triangle(shape, Side::Left, 1), described(call));
+  routines::compute_triangular<double>(runtime::session(), plan_beside_triangle(shape, Side::Left, 1), described(call));
 }
 
 class WideSteps : public ::testing::Test {
@@ -269,7 +270,7 @@ TEST_P(SymmetricInPanels, IsExactOnIntegers) {
       for (const auto& shape : triangular_cases)
         for (const Index ahead : {1, 2, 4})
           for (const T beta : {T(0), T(1), T(-2)})
-            compare_in_panels(routine, options, shape, ahead, T(3), beta, ++seed, detail::compute_symmetric<T>);
+            compare_in_panels(routine, options, shape, ahead, T(3), beta, ++seed, routines::compute_symmetric<T>);
     });
   });
 }
@@ -295,7 +296,7 @@ struct Dense {
   }
   Dense apply(Op op) const {
     if (op == Op::NoTrans) return *this;
-    return {n, m, [&](Index i, Index j) { return codelets::conjugated_if<T>(op == Op::ConjTrans, (*this)(j, i)); }};
+    return {n, m, [&](Index i, Index j) { return common::conjugated_if<T>(op == Op::ConjTrans, (*this)(j, i)); }};
   }
   /// The elements as stored by rows or by columns.
   std::vector<T> stored(Layout layout) const { return layout == Layout::ColMajor ? values : apply(Op::Trans).values; }
@@ -316,16 +317,16 @@ Dense<T> lower_factor(Index order, T diagonal) {
 /// Solves op(first second) X = B in panels, where both factors are exact, and so is X.
 /// @param stored  the matrix that holds the factors
 template <Scalar T>
-void solve_in_panels(const TriangularCase& shape, Layout layout, const detail::FactorSolves& solves,
+void solve_in_panels(const TriangularCase& shape, Layout layout, const routines::FactorSolves& solves,
                      std::optional<Uplo> uplo, const Dense<T>& stored, const Dense<T>& product, Index ahead) {
   const Dense<T> X(shape.order, shape.columns, [](Index i, Index j) { return small_integer<T>(j + 1, i + 2); });
   auto A = stored.stored(layout), B = (product * X).stored(layout);
   const bool by_rows = layout == Layout::RowMajor;
-  detail::FactoredProblem<T> problem{layout,      shape.order,   shape.order, A.data(),
-                                     shape.order, shape.columns, B.data(),    by_rows ? shape.columns : shape.order};
+  routines::FactoredProblem<T> problem{layout,      shape.order,   shape.order, A.data(),
+                                       shape.order, shape.columns, B.data(),    by_rows ? shape.columns : shape.order};
   if (uplo && by_rows) uplo = blas::opposite(*uplo);
-  detail::solve_with_factors(detail::session(), plan_beside_triangle(shape, problem.side(), ahead), problem, solves,
-                             uplo);
+  routines::solve_with_factors(runtime::session(), plan_beside_triangle(shape, problem.side(), ahead), problem, solves,
+                               uplo);
   ASSERT_EQ(B, X.stored(layout)) << "order " << shape.order << ", columns " << shape.columns << ", panels of "
                                  << shape.chunk << " and " << shape.width;
 }
@@ -341,10 +342,10 @@ TYPED_TEST(SolvesInPanels, AreExactOnIntegers) {
       const auto L = lower_factor<T>(shape.order, T(1)), M = lower_factor<T>(shape.order, T(2)), U = M.apply(Op::Trans);
       const Dense<T> lu(shape.order, shape.order, [&](Index i, Index j) { return i > j ? L(i, j) : U(i, j); });
       for (const auto op : {Op::NoTrans, Op::Trans, Op::ConjTrans})
-        solve_in_panels(shape, layout, detail::solves_with_lu(op), {}, lu, (L * U).apply(op), 2);
+        solve_in_panels(shape, layout, routines::solves_with_lu(op), {}, lu, (L * U).apply(op), 2);
       const auto adjoint = M.apply(Op::ConjTrans), spd = M * adjoint;
-      solve_in_panels(shape, layout, detail::solves_with_cholesky(Uplo::Lower), Uplo::Lower, M, spd, 2);
-      solve_in_panels(shape, layout, detail::solves_with_cholesky(Uplo::Upper), Uplo::Upper, adjoint, spd, 2);
+      solve_in_panels(shape, layout, routines::solves_with_cholesky(Uplo::Lower), Uplo::Lower, M, spd, 2);
+      solve_in_panels(shape, layout, routines::solves_with_cholesky(Uplo::Upper), Uplo::Upper, adjoint, spd, 2);
     }
 }
 

@@ -127,8 +127,8 @@ TYPED_TEST(Qr, HasTheFactorsOfTheHostsLapack) {
     const Factors<T> ours(A);
     auto theirs = A;
     std::vector<T> tau(ours.tau.size()), work(static_cast<std::size_t>(64 * n));
-    host::geqrf(static_cast<int>(m), static_cast<int>(n), theirs.data.data(), static_cast<int>(m), tau.data(),
-                work.data(), static_cast<int>(std::ssize(work)));
+    device::cpu::geqrf(static_cast<int>(m), static_cast<int>(n), theirs.data.data(), static_cast<int>(m), tau.data(),
+                       work.data(), static_cast<int>(std::ssize(work)));
     expect_close(ours.A, theirs);
     for (std::size_t i = 0; i < tau.size(); i++) EXPECT_LE(std::abs(ours.tau[i] - tau[i]), 1e4 * unit<T>) << i;
   }
@@ -237,9 +237,9 @@ template <Scalar T>
 Dense<T> solution_of_host(Op op, Dense<T>& A, const Dense<T>& B) {
   auto X = packed(B);
   std::vector<T> work(static_cast<std::size_t>(64 * (A.m + A.n + B.n + 1)));
-  EXPECT_EQ(host::gels(op, static_cast<int>(A.m), static_cast<int>(A.n), static_cast<int>(B.n), A.data.data(),
-                       static_cast<int>(A.ld), X.data.data(), static_cast<int>(X.ld), work.data(),
-                       static_cast<int>(std::ssize(work))),
+  EXPECT_EQ(device::cpu::gels(op, static_cast<int>(A.m), static_cast<int>(A.n), static_cast<int>(B.n), A.data.data(),
+                              static_cast<int>(A.ld), X.data.data(), static_cast<int>(X.ld), work.data(),
+                              static_cast<int>(std::ssize(work))),
             0);
   return X;
 }
@@ -380,11 +380,11 @@ TYPED_TEST(Qr, WorksInBothOrders) {
     for (const Index together : {1, 2}) {
       auto factors = A;
       {
-        const auto session = detail::session();
+        const auto session = runtime::session();
         const Matrix<T> a(factors.data.data(), m, n, m, {m, panel});
-        const auto reflectors = detail::reflectors_of(a);
-        detail::submit_qr(detail::panels_of(a), a, *reflectors, a,
-                          [&](auto& to) { algorithms::geqrf_out_of_core(to, together); });
+        const auto reflectors = routines::reflectors_of(a);
+        routines::submit_qr(routines::panels_of(a), a, *reflectors, a,
+                            [&](auto& to) { algorithms::geqrf_out_of_core(to, together); });
       }
       expect_close(factors, f.A);
     }

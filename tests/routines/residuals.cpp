@@ -75,8 +75,8 @@ HostMatrix<T> right_hand_sides(Side side, Uplo uplo, Op op, const HostMatrix<T>&
   const bool left = side == Side::Left;
   auto B = random_matrix<T>(2, left ? order : others, left ? others : order);
   const int m = static_cast<int>(left ? order : others / 2), n = static_cast<int>(left ? others / 2 : order);
-  host::trmm<T>(side, uplo, op, Diag::NonUnit, m, n, T(1), A.data(), order,
-                left ? &B(0, others / 2) : &B(others / 2, 0), static_cast<int>(B.ld()));
+  device::cpu::trmm<T>(side, uplo, op, Diag::NonUnit, m, n, T(1), A.data(), order,
+                       left ? &B(0, others / 2) : &B(others / 2, 0), static_cast<int>(B.ld()));
   return B;
 }
 
@@ -150,8 +150,8 @@ TYPED_TEST(Residuals, AreNearThoseOfTheHost) {
           auto mine = system.B, hosts = system.B;
           const Index m = mine.m(), n = mine.n();
           trsm<T>(side, uplo, op, Diag::NonUnit, m, n, T(1), A.data(), order, mine.data(), m);
-          host::trsm<T>(side, uplo, op, Diag::NonUnit, static_cast<int>(m), static_cast<int>(n), T(1), A.data(), order,
-                        hosts.data(), static_cast<int>(m));
+          device::cpu::trsm<T>(side, uplo, op, Diag::NonUnit, static_cast<int>(m), static_cast<int>(n), T(1), A.data(),
+                               order, hosts.data(), static_cast<int>(m));
           const double here = residual(system, mine), on_host = residual(system, hosts);
           const double ratio = here / std::max(on_host, smallest);
           EXPECT_LE(ratio, largest_ratio)

@@ -16,40 +16,40 @@ namespace tessera::test::chosen_gpus_cpp {
 namespace {
 
 using ::testing::ElementsAre;
-using enum opencl::DeviceOf;
+using enum device::opencl::DeviceOf;
 
 TEST(ChosenGpus, OpenClDevicesAreAskedInTheirOrder) {
-  EXPECT_THAT(opencl::order_of_asking({Nvidia, OtherMaker, Processor}, false), ElementsAre(0, 1, 2));
+  EXPECT_THAT(device::opencl::order_of_asking({Nvidia, OtherMaker, Processor}, false), ElementsAre(0, 1, 2));
 }
 
 TEST(ChosenGpus, OrdersOpenClDevicesBesideCuda) {
-  EXPECT_THAT(opencl::order_of_asking({Processor, Nvidia, OtherMaker, Nvidia, OtherMaker}, true),
+  EXPECT_THAT(device::opencl::order_of_asking({Processor, Nvidia, OtherMaker, Nvidia, OtherMaker}, true),
               ElementsAre(2, 4, 3, 1, 0));
-  EXPECT_THAT(opencl::order_of_asking({Nvidia, Nvidia, Nvidia}, true), ElementsAre(2, 1, 0));
-  EXPECT_THAT(opencl::order_of_asking({}, true), ElementsAre());
+  EXPECT_THAT(device::opencl::order_of_asking({Nvidia, Nvidia, Nvidia}, true), ElementsAre(2, 1, 0));
+  EXPECT_THAT(device::opencl::order_of_asking({}, true), ElementsAre());
 }
 
-gpu::Info gpu_with(std::size_t free, bool opencl, bool of_nvidia) {
+device::gpu::Info gpu_with(std::size_t free, bool opencl, bool of_nvidia) {
   return {.ordinal = 0, .name = "GPU", .memory = 100, .free = free, .opencl = opencl, .of_nvidia = of_nvidia};
 }
 
 TEST(ChosenGpus, ProcessesDivideTheMemoryOfASharedGpu) {
   auto gpu = gpu_with(80, true, false);
-  detail::share_memory(gpu, 1);
+  runtime::share_memory(gpu, 1);
   EXPECT_EQ(gpu.memory, 100u);
   EXPECT_EQ(gpu.free, 80u);
-  detail::share_memory(gpu, 3);
+  runtime::share_memory(gpu, 3);
   EXPECT_EQ(gpu.memory, 33u);
   EXPECT_EQ(gpu.free, 33u);
   auto full = gpu_with(20, true, false);
-  detail::share_memory(full, 3);
+  runtime::share_memory(full, 3);
   EXPECT_EQ(full.free, 20u) << "others use the rest";
 }
 
 TEST(ChosenGpus, TwinsShareTheirMemory) {
   std::vector gpus{gpu_with(80, false, false), gpu_with(20, false, false), gpu_with(100, true, true),
                    gpu_with(100, true, false)};
-  detail::share_memory_of_twins(gpus);
+  runtime::share_memory_of_twins(gpus);
   const auto memory = [&](int gpu) { return gpus[static_cast<std::size_t>(gpu)].memory; };
   const auto free = [&](int gpu) { return gpus[static_cast<std::size_t>(gpu)].free; };
   EXPECT_THAT((std::array{memory(0), memory(1), memory(2), memory(3)}), ElementsAre(50, 50, 50, 100));
@@ -59,7 +59,7 @@ TEST(ChosenGpus, TwinsShareTheirMemory) {
 TEST(ChosenGpus, OthersHaveAllTheirMemory) {
   for (const bool nvidia : {false, true}) {  // a CUDA GPU and a GPU of another vendor; two NVIDIA GPUs through OpenCL
     std::vector gpus{gpu_with(100, nvidia, nvidia), gpu_with(100, true, nvidia)};
-    detail::share_memory_of_twins(gpus);
+    runtime::share_memory_of_twins(gpus);
     for (const auto& gpu : gpus) EXPECT_EQ(gpu.memory, 100u);
   }
 }
@@ -68,7 +68,7 @@ std::string refusal(int gpus, int cuda, int opencl) {
   RuntimeOptions options;
   options.gpus = gpus, options.cuda = cuda, options.opencl = opencl;
   try {
-    detail::find_gpus(options);
+    runtime::find_gpus(options);
   } catch (const ArgumentError& error) {
     EXPECT_EQ(error.argument(), "gpus");
     return error.what();

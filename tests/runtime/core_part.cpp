@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -41,4 +41,4 @@ TEST(PartOfCores, TogetherAreAllCores) {
 
 }  // namespace
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -57,7 +57,7 @@ TEST(Contexts, AreOnlyOnTheGpusOfTheSession) {
     auto C = A;
     gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1., A.data(), n, A.data(), n, 0., C.data(), n);
     EXPECT_EQ(C.front(), n);
-    const gpu::Allocation on_gpu(count - 1, 2 * n * n * sizeof(double));
+    const device::gpu::Allocation on_gpu(count - 1, 2 * n * n * sizeof(double));
     auto *const a = static_cast<double*>(on_gpu.data()), *const c = a + n * n;
     gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1., A.data(), n, A.data(), n, 0., a, n);
     gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1., a, n, a, n, 0., c, n);  // by this thread, without tasks
@@ -74,7 +74,7 @@ TEST(Contexts, OfAThreadStayCurrent) {
   ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
   ASSERT_EQ(of_driver<decltype(cuCtxGetCurrent)>("cuCtxGetCurrent")(&own), CUDA_SUCCESS);
   {
-    const gpu::KeepCurrentDevice keep;
+    const device::gpu::KeepCurrentDevice keep;
     int count = 0;
     ASSERT_EQ(cudaGetDeviceCount(&count), cudaSuccess);
     ASSERT_EQ(cudaSetDevice(count - 1), cudaSuccess);

@@ -78,8 +78,8 @@ TEST_F(DirectLinks, MayHaveBeenEnabledByTheProgram) {
       cudaGetLastError();  // it may have been enabled, or disabled, before
     }
     ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
-    EXPECT_TRUE(gpu::enable_access(0, 1));
-    EXPECT_TRUE(gpu::enable_access(0, 1));
+    EXPECT_TRUE(device::gpu::enable_access(0, 1));
+    EXPECT_TRUE(device::gpu::enable_access(0, 1));
     EXPECT_EQ(cudaGetLastError(), cudaSuccess);
     const Runtime runtime;
     EXPECT_EQ(links_between_gpus().direct, all());
@@ -95,8 +95,8 @@ TEST_F(DirectLinks, CarryTilesInTheSecondSession) {
     RuntimeOptions options;
     options.tile = 64;
     const Runtime runtime(options);
-    const gpu::Allocation A(0, bytes), C(0, bytes);
-    gpu::copy_columns(A.data(), bytes, values.data(), bytes, bytes, 1);
+    const device::gpu::Allocation A(0, bytes), C(0, bytes);
+    device::gpu::copy_columns(A.data(), bytes, values.data(), bytes, bytes, 1);
     reset_statistics();
     auto* const c = static_cast<double*>(C.data());
     const auto* const a = static_cast<const double*>(A.data());

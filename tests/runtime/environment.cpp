@@ -50,7 +50,7 @@ extern "C" int putenv(char* entry) noexcept {
 namespace tessera {
 namespace {
 
-using detail::StarpuVariables;
+using common::StarpuVariables;
 
 std::string value_of(const char* name) {
   const char* value = std::getenv(name);

@@ -10,7 +10,7 @@
 namespace tessera::test::fair_shares_cpp {
 namespace {
 
-using detail::FairShares;
+using runtime::FairShares;
 using Share = FairShares::Share;
 
 constexpr double unit = 1e9;

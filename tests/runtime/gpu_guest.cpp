@@ -74,7 +74,7 @@ TYPED_TEST(Gpu, ComputesWithOperandsLargerThanItsMemory) {
     const auto a = tiled(after.A, tile), b = tiled(after.B, tile), c = tiled(after.C, tile);
     for (int repeat = 0; repeat < 2; repeat++) gemm<T>(Op::NoTrans, Op::Trans, T(1), a, b, T(1), c);
     for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++)
-      if (detail::gpu_workers::is_gpu_memory(node)) {
+      if (device::gpu_workers::is_gpu_memory(node)) {
         EXPECT_EQ(starpu_memory_get_total(node), static_cast<starpu_ssize_t>(limit));
       }
   }

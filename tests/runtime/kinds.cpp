@@ -75,7 +75,7 @@ void expect_shared_calls(Placement placement) {
     reset_statistics();
     expect_right_result<T>(name, 1200, tile);
     const int cuda = tasks.cuda.count(), opencl = tasks.opencl.count(), cores = tasks.cores.count();
-    std::cout << detail::name_of(placement) << ", " << type_letter<T> << name << ": " << cuda << " tasks by CUDA, "
+    std::cout << runtime::name_of(placement) << ", " << type_letter<T> << name << ": " << cuda << " tasks by CUDA, "
               << opencl << " by OpenCL, " << cores << " by cores\n";
     EXPECT_GT(cuda, 0) << name;
     if (placement != Placement::Scheduler) {
@@ -101,7 +101,7 @@ TEST(Kinds, ShareACall) {
 
 TEST(Kinds, HaveRatesOfTheirOwn) {
   const Runtime runtime(with(1, Placement::Automatic));
-  const auto& rates = detail::machine_rates<double>(detail::session()->machine());
+  const auto& rates = machine::machine_rates<double>(runtime::session()->machine());
   EXPECT_GT(rates.gpu.best_rate(), 0);
   EXPECT_GT(rates.opencl.best_rate(), 0);
   std::cout << "dgemm: " << 1e-12 * rates.gpu.best_rate() << " TFLOP/s by CUDA, " << 1e-12 * rates.opencl.best_rate()

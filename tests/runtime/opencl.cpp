@@ -54,7 +54,7 @@ TEST(OpenCl, DevicesAreUsedAndDescribed) {
     EXPECT_GT(all[i].memory, std::size_t{1} << 26);
     EXPECT_TRUE(all[i].name.ends_with("(OpenCL)")) << all[i].name;
   }
-  EXPECT_EQ(detail::gpu_workers::count(), 2u);
+  EXPECT_EQ(device::gpu_workers::count(), 2u);
 }
 
 TEST(OpenCl, BuffersOfTheProgramAreRefused) {
@@ -192,7 +192,7 @@ TEST(OpenCl, OperandsMayBeLargerThanTheMemory) {
   options.gpu_memory = 1;  // MiB, while the operands need 12
   const Runtime runtime(options);
   for (unsigned node = 0; node < starpu_memory_nodes_get_count(); node++) {
-    if (detail::gpu_workers::is_gpu_memory(node)) {
+    if (device::gpu_workers::is_gpu_memory(node)) {
       EXPECT_EQ(starpu_memory_get_total(node), 1 << 20);
     }
   }
@@ -320,12 +320,12 @@ TEST(OpenCl, DevicesUpdateThePanelsThatACoreFactorizes) {
 }
 
 TEST(OpenCl, RatesAreMeasured) {
-  ASSERT_EQ(opencl::probe(2, opencl::Kinds::All).usable.size(), 2u);
-  for (const char type : {'s', 'd'}) EXPECT_GT(opencl::kernel_seconds(type, 0, 64), 0);
-  const auto link = opencl::measure_link(1);
+  ASSERT_EQ(device::opencl::probe(2, device::opencl::Kinds::All).usable.size(), 2u);
+  for (const char type : {'s', 'd'}) EXPECT_GT(device::opencl::kernel_seconds(type, 0, 64), 0);
+  const auto link = device::opencl::measure_link(1);
   EXPECT_GT(link.to_device, 1e6);
   EXPECT_GT(link.from_device, 1e6);
-  EXPECT_NE(opencl::conditions(0), "");
+  EXPECT_NE(device::opencl::conditions(0), "");
 }
 
 }  // namespace

@@ -71,12 +71,12 @@ TEST(OpenClAndCores, ASingleCpuWorkerComputesNoTiles) {
 /// with the host's.
 void expect_right_result(const Routine<double>& routine, const Options& options, const Extent& size,
                          tile::LastTiles columns) {
-  const auto session = detail::session();
+  const auto session = runtime::session();
   auto plan = plan::plan_columns(session->machine(), {32, 32, 32}, 2);
   (options.side == Side::Left ? plan.columns_for_cores : plan.rows_for_cores) = columns;
   const auto before = integer_call(routine, options, size, 1, -2.0, 0.0);
   auto after = before;
-  detail::compute_triangular<double>(session, plan, described(after));
+  routines::compute_triangular<double>(session, plan, described(after));
   EXPECT_TRUE(result_is_that_of_the_host(before, after)) << routine.name;
 }
 
@@ -100,11 +100,11 @@ TEST(OpenClAndCores, ShareTheColumnsOfTriangularRoutines) {
 /// The same for sums, whose last rows, columns, or both (of a triangle), the cores compute.
 template <typename T, typename Compute>
 void expect_right_result(const char* name, Compute compute, const Extent& size, tile::LastTiles last) {
-  const auto session = detail::session();
+  const auto session = runtime::session();
   const auto& called = routine<T>(name);
   const std::string_view stored(name);
-  const bool triangle = compute == &detail::compute_update<T> || stored == "gemmt",
-             symmetric = compute == &detail::compute_symmetric<T>;
+  const bool triangle = compute == &routines::compute_update<T> || stored == "gemmt",
+             symmetric = compute == &routines::compute_symmetric<T>;
   for_all_options(called, [&](const Options& options) {
     for (const bool rows : {false, true}) {
       if (symmetric && rows != (options.side == Side::Right)) continue;
@@ -126,11 +126,11 @@ TEST(OpenClAndCores, ShareTheLastRowsAndColumnsOfSums) {
     const Runtime runtime(with_cores(2, placement));
     TasksOf cores(STARPU_CPU_WORKER);
     for (const auto last : {tile::LastTiles{4, 10}, tile::LastTiles{2, 32}}) {
-      expect_right_result<double>("gemm", &detail::compute_product<double>, {83, 121, 70}, last);
-      expect_right_result<double>("gemmt", &detail::compute_product<double>, {121, 121, 70}, last);
-      expect_right_result<double>("symm", &detail::compute_symmetric<double>, {83, 121, 0}, last);
+      expect_right_result<double>("gemm", &routines::compute_product<double>, {83, 121, 70}, last);
+      expect_right_result<double>("gemmt", &routines::compute_product<double>, {121, 121, 70}, last);
+      expect_right_result<double>("symm", &routines::compute_symmetric<double>, {83, 121, 0}, last);
       for (const auto* name : {"syrk", "syr2k"})
-        expect_right_result<double>(name, &detail::compute_update<double>, {121, 121, 70}, last);
+        expect_right_result<double>(name, &routines::compute_update<double>, {121, 121, 70}, last);
       EXPECT_GT(cores.count(), 0);
     }
   }
@@ -139,16 +139,16 @@ TEST(OpenClAndCores, ShareTheLastRowsAndColumnsOfSums) {
 TEST(OpenClAndCores, ShareTheLastRowsAndColumnsOfHermitianSums) {
   using Complex = std::complex<double>;
   const Runtime runtime(with_cores(2));
-  expect_right_result<Complex>("hemm", &detail::compute_symmetric<Complex>, {83, 121, 0}, {4, 10});
+  expect_right_result<Complex>("hemm", &routines::compute_symmetric<Complex>, {83, 121, 0}, {4, 10});
   for (const auto* name : {"herk", "her2k"})
-    expect_right_result<Complex>(name, &detail::compute_update<Complex>, {121, 121, 70}, {4, 10});
+    expect_right_result<Complex>(name, &routines::compute_update<Complex>, {121, 121, 70}, {4, 10});
 }
 
 // The devices are so slow that the plan gives columns to the cores.
 TEST(OpenClAndCores, ShareLongCallsOfTriangularRoutines) {
   const Runtime runtime(with_cores(2));
   const auto plan =
-      plan::plan_triangular(detail::session()->machine(), 'd', Side::Left, Op::NoTrans, true, 1024, 100000);
+      plan::plan_triangular(runtime::session()->machine(), 'd', Side::Left, Op::NoTrans, true, 1024, 100000);
   EXPECT_TRUE(plan.has_cores());
   EXPECT_EQ(plan.columns_for_cores.count % 2, 0);
 }
@@ -158,7 +158,7 @@ TEST(OpenClAndCores, CoresStayOutOfDevicesThatMayBeThem) {
   const Environment no_wish{{"TESSERA_CPUS", ""}};
   const Runtime runtime;
   EXPECT_EQ(cpu_workers(), 1);
-  EXPECT_THAT(detail::session()->cores(), ::testing::StartsWith("compute no tiles: "));
+  EXPECT_THAT(runtime::session()->cores(), ::testing::StartsWith("compute no tiles: "));
 }
 
 /// C ← A B with values whose products are rounded.

@@ -16,7 +16,7 @@
 namespace tessera::test::outstanding_cpp {
 namespace {
 
-using detail::Outstanding;
+using runtime::Outstanding;
 using namespace std::chrono_literals;
 
 /// What a wait costs this thread.

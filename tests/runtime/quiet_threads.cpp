@@ -35,20 +35,20 @@ void compute() {
 TEST(QuietThreads, AreThoseOfALinkedOpenBlas) { EXPECT_THAT(threads_at_load, ::testing::IsEmpty()); }
 
 TEST(QuietThreads, AreThoseThatOpenBlasStartsLater) {
-  const int before = host::threads();
-  host::set_threads(before + 2);
-  if (host::threads() == before + 2) {
+  const int before = device::cpu::threads();
+  device::cpu::set_threads(before + 2);
+  if (device::cpu::threads() == before + 2) {
     EXPECT_GT(threads_now().size(), 1U);
   }
   EXPECT_THAT(threads_that_take_signals(), ::testing::IsEmpty());
-  host::set_threads(before);
+  device::cpu::set_threads(before);
 }
 
 TEST(QuietThreads, AreThoseOfARuntime) {
   sigset_t before, after;
   pthread_sigmask(SIG_SETMASK, nullptr, &before);
   const Runtime runtime;
-  const detail::Ticker ticker([] {});
+  const runtime::Ticker ticker([] {});
   EXPECT_GT(threads_now().size(), 2U) << "workers, and the one that shows the progress";
   EXPECT_THAT(threads_that_take_signals(), ::testing::IsEmpty());
   compute();
@@ -60,8 +60,8 @@ TEST(QuietThreads, AreThoseOfARuntime) {
 }
 
 TEST(QuietThreads, AreThoseOfDriversThatListDevices) {
-  opencl::probe(-1, opencl::Kinds::All);
-  gpu::probe(-1);
+  device::opencl::probe(-1, device::opencl::Kinds::All);
+  device::gpu::probe(-1);
   EXPECT_THAT(threads_that_take_signals(), ::testing::IsEmpty());
 }
 

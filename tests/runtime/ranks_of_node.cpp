@@ -5,7 +5,7 @@
 
 #include <initializer_list>
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -46,4 +46,4 @@ TEST(RanksOfNode, KeepTheGpusThatEachWasGiven) {
 
 }  // namespace
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -89,8 +89,8 @@ TEST(Exit, IsNotHeldUpByACallThatNeverEnds) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   EXPECT_EXIT(
       {
-        const auto session = detail::session();
-        static const auto* const call = new detail::Call(session->calls(), session->shares(), false, false);
+        const auto session = runtime::session();
+        static const auto* const call = new runtime::Call(session->calls(), session->shares(), false, false);
         EXPECT_NE(call, nullptr);
         std::exit(7);
       },
@@ -99,31 +99,31 @@ TEST(Exit, IsNotHeldUpByACallThatNeverEnds) {
 
 class ThreadsOfOpenBlas : public ::testing::TestWithParam<int> {
  protected:
-  ThreadsOfOpenBlas() { host::set_threads(GetParam()); }
-  ~ThreadsOfOpenBlas() override { host::set_threads(before_); }
+  ThreadsOfOpenBlas() { device::cpu::set_threads(GetParam()); }
+  ~ThreadsOfOpenBlas() override { device::cpu::set_threads(before_); }
   void SetUp() override {
-    if (host::threads() != GetParam()) GTEST_SKIP() << "this CBLAS has one thread";
+    if (device::cpu::threads() != GetParam()) GTEST_SKIP() << "this CBLAS has one thread";
   }
 
  private:
-  int before_ = host::threads();
+  int before_ = device::cpu::threads();
 };
 
 TEST_P(ThreadsOfOpenBlas, AreTheProgramsWheneverNoTaskRuns) {
   {
     const Runtime runtime;
-    EXPECT_EQ(host::threads(), GetParam());
+    EXPECT_EQ(device::cpu::threads(), GetParam());
     compute<double>(1, 50);
-    EXPECT_EQ(host::threads(), GetParam()) << "after a call";
+    EXPECT_EQ(device::cpu::threads(), GetParam()) << "after a call";
   }
-  EXPECT_EQ(host::threads(), GetParam()) << "after the Runtime";
+  EXPECT_EQ(device::cpu::threads(), GetParam()) << "after the Runtime";
 }
 
 TEST_P(ThreadsOfOpenBlas, AreTheProgramsAfterAnAutomaticStart) {
   compute<double>(1, 50);
-  EXPECT_EQ(host::threads(), GetParam());
+  EXPECT_EQ(device::cpu::threads(), GetParam());
   EXPECT_EQ(tessera_finalize(), TESSERA_SUCCESS) << tessera_last_error();
-  EXPECT_EQ(host::threads(), GetParam());
+  EXPECT_EQ(device::cpu::threads(), GetParam());
   EXPECT_EQ(tessera_finalize(), TESSERA_RUNTIME_FAILURE) << "nothing is left";
 }
 
@@ -131,62 +131,62 @@ INSTANTIATE_TEST_SUITE_P(Several, ThreadsOfOpenBlas, ::testing::Values(2, 3));
 
 /// The number of threads that a tile sees, and that the program sees if it sets the number while a tile is computed.
 TEST(OneThread, LastsUntilTheLastHolderReleasesIt) {
-  const int before = host::threads();
-  host::set_threads(3);
-  if (host::threads() != 3) GTEST_SKIP() << "this CBLAS has one thread";
+  const int before = device::cpu::threads();
+  device::cpu::set_threads(3);
+  if (device::cpu::threads() != 3) GTEST_SKIP() << "this CBLAS has one thread";
   {
-    std::optional<host::OneThread> first(std::in_place), second(std::in_place);
-    EXPECT_EQ(host::threads(), 1);
+    std::optional<device::cpu::OneThread> first(std::in_place), second(std::in_place);
+    EXPECT_EQ(device::cpu::threads(), 1);
     first.reset();
-    EXPECT_EQ(host::threads(), 1) << "the second one is left";
+    EXPECT_EQ(device::cpu::threads(), 1) << "the second one is left";
     second.reset();
-    EXPECT_EQ(host::threads(), 3);
+    EXPECT_EQ(device::cpu::threads(), 3);
   }
   {
-    const host::OneThread tile;
-    host::set_threads(2);
+    const device::cpu::OneThread tile;
+    device::cpu::set_threads(2);
   }
-  EXPECT_EQ(host::threads(), 2) << "the program has set it";
-  host::set_threads(before);
+  EXPECT_EQ(device::cpu::threads(), 2) << "the program has set it";
+  device::cpu::set_threads(before);
 }
 
 TEST(OneThread, IsNotInheritedByAForkedChild) {
   compute<double>(1, 50);  // registers the handlers of fork
-  const int before = host::threads();
-  host::set_threads(3);
-  if (host::threads() != 3) GTEST_SKIP() << "this CBLAS has one thread";
+  const int before = device::cpu::threads();
+  device::cpu::set_threads(3);
+  if (device::cpu::threads() != 3) GTEST_SKIP() << "this CBLAS has one thread";
   pid_t child = -1;
   {
-    const host::OneThread tile;
+    const device::cpu::OneThread tile;
     child = fork();
-    if (child == 0) _exit(host::threads());
+    if (child == 0) _exit(device::cpu::threads());
   }
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 3);
-  host::set_threads(before);
+  device::cpu::set_threads(before);
   EXPECT_EQ(tessera_finalize(), TESSERA_SUCCESS);
 }
 
 TEST(OneThread, IsRightWhereManyComeAndGo) {
-  const int before = host::threads();
-  host::set_threads(2);
-  if (host::threads() != 2) GTEST_SKIP() << "this CBLAS has one thread";
+  const int before = device::cpu::threads();
+  device::cpu::set_threads(2);
+  if (device::cpu::threads() != 2) GTEST_SKIP() << "this CBLAS has one thread";
   std::atomic<int> wrong = 0;
   {
     std::vector<std::jthread> workers;
     for (int w = 0; w < 4; w++)
       workers.emplace_back([&] {
         for (int i = 0; i < 20000; i++) {
-          const host::OneThread tile;
-          if (host::threads() != 1) wrong++;
+          const device::cpu::OneThread tile;
+          if (device::cpu::threads() != 1) wrong++;
         }
       });
   }
   EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(host::threads(), 2);
-  host::set_threads(before);
+  EXPECT_EQ(device::cpu::threads(), 2);
+  device::cpu::set_threads(before);
 }
 
 void start_starpu() {

@@ -181,7 +181,7 @@ TEST(RuntimeEnvironment, DevicesAreANumberOrAListOfKinds) {
                         {"opencl=0", -1, -1, 0},
                         {"opencl=3,cuda=1", -1, 1, 3}}) {
     const Environment environment{{"TESSERA_DEVICES", c.text}};
-    const auto options = detail::with_environment({});
+    const auto options = runtime::with_environment({});
     EXPECT_EQ(options.gpus, c.gpus) << c.text;
     EXPECT_EQ(options.cuda, c.cuda) << c.text;
     EXPECT_EQ(options.opencl, c.opencl) << c.text;
@@ -195,7 +195,7 @@ TEST(RuntimeEnvironment, DevicesAreANumberOrAListOfKinds) {
 }
 
 TEST(RuntimeEnvironment, AllowedWordsAreListed) {
-  using detail::values::words;
+  using common::values::words;
   EXPECT_EQ(words("a").allowed(), "a");
   EXPECT_EQ(words("0|1").allowed(), "0 or 1");
   EXPECT_EQ(words("a|b|c").allowed(), "a, b or c");
@@ -206,14 +206,14 @@ TEST(RuntimeEnvironment, FieldsWinOverTheDevicesOfTheEnvironment) {
   const Environment environment{{"TESSERA_DEVICES", "cuda=2,opencl=1"}};
   RuntimeOptions options;
   options.gpus = 1, options.cuda = 0;
-  options = detail::with_environment(options);
+  options = runtime::with_environment(options);
   EXPECT_EQ(options.gpus, 1);
   EXPECT_EQ(options.cuda, 0);
   EXPECT_EQ(options.opencl, 1);
 }
 
 TEST(RuntimeEnvironment, OldVariablesAreRefusedWithTheirNewNames) {
-  for (const auto& old : detail::old_variables) {
+  for (const auto& old : common::old_variables) {
     const Environment environment{{old.name.data(), "1"}};
     expect_no_start(cpus(1), std::string(old.name), "is no longer read: use " + std::string(old.now));
   }

@@ -32,7 +32,7 @@ class FailingScale {
     real = before_;
     codelet_.cpu_funcs[0] = [](void* buffers[], void* arguments) {
       const auto* first = reinterpret_cast<double*>(STARPU_MATRIX_GET_PTR(buffers[0]));
-      if (*first == poison) codelets::report_failure("poisoned");
+      if (*first == poison) common::report_failure("poisoned");
       else real(buffers, arguments);
     };
   }

@@ -21,8 +21,8 @@ starpu_codelet with(bool cuda, bool opencl) {
 }
 
 /// CUDA GPUs with workers 10, 11, …; OpenCL devices with workers 20, 21, …; and two cores, 30 and 31.
-detail::Machine machine_with(int cuda, int opencl) {
-  detail::Machine machine;
+machine::Machine machine_with(int cuda, int opencl) {
+  machine::Machine machine;
   machine.cuda_gpus = cuda;
   for (int i = 0; i < cuda; i++) machine.gpus.push_back(i), machine.gpu_workers.push_back({10 + i});
   for (int i = 0; i < opencl; i++) machine.gpus.push_back(i), machine.gpu_workers.push_back({20 + i});

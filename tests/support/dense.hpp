@@ -86,9 +86,9 @@ inline constexpr double unit = static_cast<double>(std::numeric_limits<Real<T>>:
 template <Scalar T>
 void multiply(const Dense<T>& A, const Dense<T>& B, Op op, Dense<T>& C) {
   if (C.m == 0 || C.n == 0) return;
-  host::gemm<T>(Op::NoTrans, op, static_cast<int>(C.m), static_cast<int>(C.n), static_cast<int>(A.n), T(1),
-                A.data.data(), static_cast<int>(A.ld), B.data.data(), static_cast<int>(B.ld), T(-1), C.data.data(),
-                static_cast<int>(C.ld));
+  device::cpu::gemm<T>(Op::NoTrans, op, static_cast<int>(C.m), static_cast<int>(C.n), static_cast<int>(A.n), T(1),
+                       A.data.data(), static_cast<int>(A.ld), B.data.data(), static_cast<int>(B.ld), T(-1),
+                       C.data.data(), static_cast<int>(C.ld));
 }
 
 template <Scalar T>

@@ -12,7 +12,7 @@
 namespace tessera::test {
 
 /// A temporary folder for the files of a test.
-struct Scratch : TemporaryFolder {
+struct Scratch : common::TemporaryFolder {
   Scratch() : TemporaryFolder("tessera-test") {}
 };
 

@@ -21,7 +21,7 @@ bool lacks(const char* variable, const char* devices, Probe probe) {
   const char* text = std::getenv(variable);
   if (text == nullptr) return false;
   const int needed = std::atoi(text);
-  const tessera::gpu::Probe found = probe(needed);
+  const tessera::device::gpu::Probe found = probe(needed);
   if (std::ssize(found.usable) >= needed) return false;
   std::cout << "skipped: needs " << needed << devices << ", " << found.usable.size() << " can be used\n";
   for (const auto& reason : found.unusable) std::cout << reason << '\n';
@@ -35,7 +35,8 @@ bool lacks_both_kinds() {
   try {
     const tessera::Runtime runtime;
   } catch (const tessera::RuntimeError& error) {
-    if (std::string_view(error.what()).find(tessera::detail::starpu_leaves_out_opencl) == std::string_view::npos) throw;
+    if (std::string_view(error.what()).find(tessera::runtime::starpu_leaves_out_opencl) == std::string_view::npos)
+      throw;
     std::cout << "skipped: " << error.what() << '\n';
     return true;
   }
@@ -49,8 +50,8 @@ bool lacks_both_kinds() {
 int main(int argc, char** argv) {
   ::testing::InitGoogleTest(&argc, argv);
   constexpr int skipped = 77;
-  namespace opencl = tessera::opencl;
-  if (lacks("TESSERA_TEST_NEEDS_GPUS", " GPUs", [](int wanted) { return tessera::gpu::probe(wanted); }) ||
+  namespace opencl = tessera::device::opencl;
+  if (lacks("TESSERA_TEST_NEEDS_GPUS", " GPUs", [](int wanted) { return tessera::device::gpu::probe(wanted); }) ||
       lacks("TESSERA_TEST_NEEDS_OPENCL", " OpenCL devices",
             [](int wanted) { return opencl::probe(wanted, opencl::Kinds::All); }) ||
       lacks_both_kinds())

@@ -25,8 +25,8 @@ template <Scalar T>
 void host_product(const Product<T>& p, HostMatrix<T>& C) {
   if (C.m() == 0 || C.n() == 0) return;
   const auto size = [](Index x) { return static_cast<int>(x); };
-  host::gemm<T>(p.op_a, p.op_b, size(C.m()), size(C.n()), size(p.k()), p.alpha, p.A.data(), size(p.A.ld()), p.B.data(),
-                size(p.B.ld()), p.beta, C.data(), size(C.ld()));
+  device::cpu::gemm<T>(p.op_a, p.op_b, size(C.m()), size(C.n()), size(p.k()), p.alpha, p.A.data(), size(p.A.ld()),
+                       p.B.data(), size(p.B.ld()), p.beta, C.data(), size(C.ld()));
 }
 
 }  // namespace tessera::test

@@ -11,14 +11,14 @@ namespace tessera::test {
 /// The host BLAS, with our own gemmt, since old versions of OpenBLAS have none.
 namespace host_blas {
 
-using namespace tessera::host;
+using namespace tessera::device::cpu;
 
 /// If alpha is 0, the sums are skipped: OpenBLAS's kernels for small matrices would read A and B nevertheless on
 /// processors with 512-bit vectors.
 template <Scalar T>
 void gemm(Op op_a, Op op_b, int m, int n, int k, T alpha, const T* A, int lda, const T* B, int ldb, T beta, T* C,
           int ldc) {
-  host::gemm<T>(op_a, op_b, m, n, alpha == T{} ? 0 : k, alpha, A, lda, B, ldb, beta, C, ldc);
+  device::cpu::gemm<T>(op_a, op_b, m, n, alpha == T{} ? 0 : k, alpha, A, lda, B, ldb, beta, C, ldc);
 }
 
 template <Scalar T>

@@ -103,10 +103,10 @@ bool counts() {
 TEST(Kept, SecondCallCopiesOnlyItsResult) {
   Operands with;
   const auto first = traffic([&] { with.multiply_right(); });
-  detail::kept::reused_bytes = 0;
+  tile::kept::reused_bytes = 0;
   const auto second = traffic([&] { with.multiply_right(); });
   if (!counts()) return;
-  EXPECT_EQ(detail::kept::reused_bytes, 2 * bytes);
+  EXPECT_EQ(tile::kept::reused_bytes, 2 * bytes);
   EXPECT_GE(first.bytes_h2d, 2 * bytes);
   EXPECT_EQ(second.bytes_h2d + second.bytes_d2d, 0u);
   EXPECT_EQ(second.bytes_d2h, bytes);
@@ -137,17 +137,17 @@ TEST(Kept, ChangedPartsAreCopiedAgain) {
   with.multiply_right();
   const Index column = tile + 3;
   for (Index i = 0; i < n; i++) with.A(i, column) += 1;
-  detail::kept::reused_bytes = 0;
+  tile::kept::reused_bytes = 0;
   const auto moved = traffic([&] {
     changed(&with.A(0, column), n, 1, with.A.ld());
     with.multiply_right();
   });
-  if (counts() && detail::session()->machine().has_cuda()) {
-    EXPECT_EQ(detail::kept::reused_bytes, 2 * bytes);
+  if (counts() && runtime::session()->machine().has_cuda()) {
+    EXPECT_EQ(tile::kept::reused_bytes, 2 * bytes);
     EXPECT_GE(moved.bytes_h2d, n * sizeof(double)) << "the column";
     EXPECT_LE(moved.bytes_h2d, 2 * n * sizeof(double)) << "for each of two devices";
   } else if (counts()) {  // copies in OpenCL devices have no address
-    EXPECT_EQ(detail::kept::reused_bytes, 2 * bytes - 4 * bytes_of_tile);
+    EXPECT_EQ(tile::kept::reused_bytes, 2 * bytes - 4 * bytes_of_tile);
     EXPECT_GE(moved.bytes_h2d, 4 * bytes_of_tile);
     EXPECT_LE(moved.bytes_h2d, 8 * bytes_of_tile) << "four tiles for each of two devices";
   }
@@ -392,7 +392,7 @@ TEST(Kept, InC) {
 template <Scalar T>
 class RandomProgram {
  public:
-  explicit RandomProgram(std::uint64_t seed) : random_(seed), session_(detail::session()) {
+  explicit RandomProgram(std::uint64_t seed) : random_(seed), session_(runtime::session()) {
     for (auto& matrix : matrices_) matrix = HostMatrix<T>(size, size, random_.integer(0, 3));
     for (auto& matrix : matrices_) random_.fill_integers(matrix, 1);
     copies_[0] = matrices_[0], copies_[1] = matrices_[1];
@@ -481,8 +481,8 @@ class RandomProgram {
                         .ldc = ld(c.of)};
     };
     {
-      const detail::kept::InCall in_call(session_, blas::matrices(call(matrices_)), beta != T{});
-      detail::compute_product<T>(session_, plan(m, columns, k), call(matrices_));
+      const tile::kept::InCall in_call(session_, blas::matrices(call(matrices_)), beta != T{});
+      routines::compute_product<T>(session_, plan(m, columns, k), call(matrices_));
     }
     const auto x = call(copies_);
     const auto at = [](const void* data, Index lda, bool transposed, Index i, Index j) {

@@ -152,8 +152,8 @@ TEST(Failure, IsThrownByTheNextWait) {
   const Runtime runtime;
   HostMatrix<double> A(m, n), B(m, n);
   const auto a = tiled(A, {mb, nb}), b = tiled(B, {mb, nb});
-  codelets::report_failure("the tile fell off");
-  codelets::report_failure("and another one");
+  common::report_failure("the tile fell off");
+  common::report_failure("and another one");
   try {
     a.wait();
     ADD_FAILURE() << "no error";
@@ -164,14 +164,14 @@ TEST(Failure, IsThrownByTheNextWait) {
   EXPECT_THROW(b.wait(), RuntimeError) << "it could have been this one's";
   const auto later = tiled(A, {mb, nb});
   EXPECT_NO_THROW(later.wait());
-  codelets::report_failure("again");
+  common::report_failure("again");
   EXPECT_THROW(wait(), RuntimeError);
   EXPECT_NO_THROW(wait());
 }
 
 TEST(Failure, IsAStatusInC) {
   const Runtime runtime;
-  codelets::report_failure("the tile fell off");
+  common::report_failure("the tile fell off");
   EXPECT_EQ(tessera_wait(), TESSERA_RUNTIME_FAILURE);
   EXPECT_THAT(tessera_last_error(), ::testing::HasSubstr("the tile fell off"));
   EXPECT_EQ(tessera_wait(), TESSERA_SUCCESS);

@@ -45,8 +45,8 @@ TEST(Overlap, AgreesWithSetsOfBytes) {
   for (int repeat = 0; repeat < 20000; repeat++) {
     const auto a = random_memory(random), b = random_memory(random);
     const bool expected = share_a_byte(a, b);
-    ASSERT_EQ(overlap(a, b), expected) << "case " << repeat;
-    ASSERT_EQ(overlap(b, a), expected) << "case " << repeat;
+    ASSERT_EQ(tile::overlap(a, b), expected) << "case " << repeat;
+    ASSERT_EQ(tile::overlap(b, a), expected) << "case " << repeat;
     overlapping += expected;
     interleaved += !expected && a.columns > 0 && b.columns > 0 && a.first < b.first + b.columns * b.stride &&
                    b.first < a.first + a.columns * a.stride;
@@ -57,9 +57,9 @@ TEST(Overlap, AgreesWithSetsOfBytes) {
 
 TEST(Overlap, TellsRowBlocksOfOneArrayApart) {
   const Memory upper{arena.data(), 5, 10, 20}, lower{arena.data() + 5, 5, 10, 20};
-  EXPECT_FALSE(overlap(upper, lower));
+  EXPECT_FALSE(tile::overlap(upper, lower));
   const Memory one_byte_more{arena.data(), 6, 10, 20};
-  EXPECT_TRUE(overlap(one_byte_more, lower));
+  EXPECT_TRUE(tile::overlap(one_byte_more, lower));
 }
 
 TEST(Overlap, PartsInARangeAreItsBytesAndWholeColumns) {
@@ -68,7 +68,7 @@ TEST(Overlap, PartsInARangeAreItsBytesAndWholeColumns) {
   for (int repeat = 0; repeat < 20000; repeat++) {
     const auto x = random_memory(random);
     const auto first = random.integer(0, Index{arena_size} - 1), end = random.integer(first + 1, arena_size);
-    const auto part = detail::part_in(x, arena.data() + first, arena.data() + end);
+    const auto part = tile::part_in(x, arena.data() + first, arena.data() + end);
     const auto in_x = bytes_of(x), in_part = bytes_of(part);
     const bool is_single = part.columns == 1 && part.height > 0;
     for (Index i = 0; i < Index{arena_size}; i++) {
@@ -93,9 +93,9 @@ TEST(Overlap, PartsInARangeAreItsBytesAndWholeColumns) {
 
 TEST(Overlap, NothingOverlapsNothing) {
   const Memory empty{arena.data() + 3, 4, 8, 0}, full{arena.data(), 8, 8, 8};
-  EXPECT_FALSE(overlap(empty, full));
-  EXPECT_FALSE(overlap(full, empty));
-  EXPECT_FALSE(overlap(empty, empty));
+  EXPECT_FALSE(tile::overlap(empty, full));
+  EXPECT_FALSE(tile::overlap(full, empty));
+  EXPECT_FALSE(tile::overlap(empty, empty));
 }
 
 }  // namespace

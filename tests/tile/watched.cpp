@@ -32,7 +32,7 @@ class Running : public ::testing::Environment {
     RuntimeOptions options;
     options.tile = 64;
     runtime.emplace(options);
-    why_not = detail::kept::start_watching(*detail::session(), 0);
+    why_not = tile::kept::start_watching(*runtime::session(), 0);
   }
   void TearDown() override { runtime.reset(); }
 };
@@ -159,23 +159,23 @@ TEST_F(Watched, ResultsInSmallPagesMoveToHugePages) {
   std::vector<double> low(order * thin), high = low, result = low;
   fill(low.data(), 5, 1, order * thin);
   std::string error;
-  const auto pages = detail::WrittenPages::open(error);
+  const auto pages = memory::WrittenPages::open(error);
   ASSERT_NE(pages, nullptr) << error;
   for (const bool is_refused : {false, true}) {
     // Not aligned, as memory of malloc.
     char* const data = static_cast<char*>(Mapped::map(nullptr, bytes + page, 0));
     if (is_refused) madvise(data, bytes + page, MADV_NOHUGEPAGE);
     auto* const C = reinterpret_cast<double*>(data + 2 * sizeof(double));
-    const auto whole = detail::pages_of(C, bytes);
+    const auto whole = memory::pages_of(C, bytes);
     double reused = 0;
     bool became_huge = false;  // writes to marked pages, by cores that are early, split them again
     constexpr int calls = 12;
     for (int call = 0; call < calls; call++) {
       fill(high.data(), static_cast<std::uint64_t>(call), 1, order * thin);
       multiply_right(low.data(), high.data(), C, "a result", {order, order, thin});
-      detail::kept::reused_bytes = 0;
+      tile::kept::reused_bytes = 0;
       multiply_right(C, low.data(), result.data(), "from a result", {order, thin, order});
-      reused = detail::kept::reused_bytes;
+      reused = tile::kept::reused_bytes;
       became_huge = became_huge || pages->are_huge(whole);
       if (HasFatalFailure()) return;
       if (call == calls - 2) C[order] += value;  // while the pages are marked
@@ -210,25 +210,25 @@ TEST_F(Watched, InputsInSmallPagesMoveToHugePages) {
 
 /// Beyond the limit, what was used last stays.
 TEST_F(Watched, TheLimitIsKept) {
-  ASSERT_EQ(detail::kept::start_watching(*detail::session(), 1.5 * room), "");
+  ASSERT_EQ(tile::kept::start_watching(*runtime::session(), 1.5 * room), "");
   fill(A_.data(), 1), fill(B_.data(), 2);
   for (int call = 0; call < 8; call++) {
-    detail::kept::reused_bytes = 0;
+    tile::kept::reused_bytes = 0;
     multiply_right(A_.data(), B_.data(), C_.data(), "limited");
-    EXPECT_LE(detail::kept::reused_bytes, room);
+    EXPECT_LE(tile::kept::reused_bytes, room);
   }
   for (int call = 0; call < 3; call++) multiply_right(A_.data(), A_.data(), C_.data(), "one");
   if (counts()) {
     EXPECT_EQ(copied(A_.data(), A_.data(), C_.data()), 0u);
   }
-  EXPECT_EQ(detail::kept::start_watching(*detail::session(), 0), "");
+  EXPECT_EQ(tile::kept::start_watching(*runtime::session(), 0), "");
 }
 
 /// A GPU writes a part that the program has pinned.
 TEST_F(Watched, PinnedPartsAreSeen) {
-  if (!detail::session()->machine().has_cuda()) GTEST_SKIP() << "no CUDA";
+  if (!runtime::session()->machine().has_cuda()) GTEST_SKIP() << "no CUDA";
   constexpr std::size_t part = 4 * page;
-  const gpu::Allocation device(0, part);
+  const device::gpu::Allocation device(0, part);
   fill(B_.data(), 5);
   for (const bool is_result : {false, true})
     for (const std::size_t bytes : {room, huge_page}) {
@@ -238,11 +238,11 @@ TEST_F(Watched, PinnedPartsAreSeen) {
         else fill(A.data(), 4);
         multiply_right(A.data(), B_.data(), C_.data(), "before");
         multiply_right(A.data(), B_.data(), C_.data(), "before, again");
-        const gpu::PinnedMemory pinned(A.at(page), part);
+        const device::gpu::PinnedMemory pinned(A.at(page), part);
         for (int write = 0; write < 3; write++) {
           const std::vector<double> sent(part / sizeof value, value * (call + write));
-          gpu::copy_columns(device.data(), part, sent.data(), part, part, 1);
-          gpu::copy_columns(A.at(page), part, device.data(), part, part, 1);
+          device::gpu::copy_columns(device.data(), part, sent.data(), part, part, 1);
+          device::gpu::copy_columns(A.at(page), part, device.data(), part, part, 1);
           multiply_right(A.data(), B_.data(), C_.data(), "after");
         }
       }
@@ -251,19 +251,19 @@ TEST_F(Watched, PinnedPartsAreSeen) {
 
 /// A GPU writes a part that the program has pinned before the first call.
 TEST_F(Watched, PartsPinnedFromTheStartAreSeen) {
-  if (!detail::session()->machine().has_cuda()) GTEST_SKIP() << "no CUDA";
+  if (!runtime::session()->machine().has_cuda()) GTEST_SKIP() << "no CUDA";
   constexpr std::size_t part = 4 * page;
-  const gpu::Allocation device(0, part);
+  const device::gpu::Allocation device(0, part);
   fill(B_.data(), 5);
   for (const std::size_t bytes : {room, huge_page}) {
     const Mapped A(bytes);
     fill(A.data(), 4);
-    const gpu::PinnedMemory pinned(A.at(page), part);
+    const device::gpu::PinnedMemory pinned(A.at(page), part);
     for (int call = 0; call < 4; call++) multiply_right(A.data(), B_.data(), C_.data(), "before");
     for (int write = 1; write < 4; write++) {
       const std::vector<double> sent(part / sizeof value, value * write);
-      gpu::copy_columns(device.data(), part, sent.data(), part, part, 1);
-      gpu::copy_columns(A.at(page), part, device.data(), part, part, 1);
+      device::gpu::copy_columns(device.data(), part, sent.data(), part, part, 1);
+      device::gpu::copy_columns(A.at(page), part, device.data(), part, part, 1);
       multiply_right(A.data(), B_.data(), C_.data(), "after");
     }
   }
@@ -271,19 +271,19 @@ TEST_F(Watched, PartsPinnedFromTheStartAreSeen) {
 
 /// A GPU writes a part that begins and ends within a page.
 TEST_F(Watched, PinnedPartsOfAPageAreSeen) {
-  if (!detail::session()->machine().has_cuda()) GTEST_SKIP() << "no CUDA";
+  if (!runtime::session()->machine().has_cuda()) GTEST_SKIP() << "no CUDA";
   constexpr std::size_t part = page / 4;
-  const gpu::Allocation device(0, part);
+  const device::gpu::Allocation device(0, part);
   fill(B_.data(), 5);
   for (const std::size_t at : {5 * page, 5 * page + part, 6 * page - part}) {
     const Mapped A;
     fill(A.data(), 4);
     for (int call = 0; call < 4; call++) multiply_right(A.data(), B_.data(), C_.data(), "before");
-    const gpu::PinnedMemory pinned(A.at(at), part);
+    const device::gpu::PinnedMemory pinned(A.at(at), part);
     for (int write = 0; write < 3; write++) {
       const std::vector<double> sent(part / sizeof value, value * (1 + write));
-      gpu::copy_columns(device.data(), part, sent.data(), part, part, 1);
-      gpu::copy_columns(A.at(at), part, device.data(), part, part, 1);
+      device::gpu::copy_columns(device.data(), part, sent.data(), part, part, 1);
+      device::gpu::copy_columns(A.at(at), part, device.data(), part, part, 1);
       multiply_right(A.data(), B_.data(), C_.data(), "after, at " + std::to_string(at % page));
     }
   }

@@ -92,9 +92,9 @@ struct Sizes {
 
 /// C ← A B, as the drop-in calls it.
 inline void multiply(const double* A, const double* B, double* C, const Sizes& of = {}) {
-  detail::kept::watches_operands = true;
+  tile::kept::watches_operands = true;
   gemm<double>(Op::NoTrans, Op::NoTrans, of.rows, of.columns, of.terms, 1, A, of.rows, B, of.terms, 0, C, of.rows);
-  detail::kept::watches_operands = false;
+  tile::kept::watches_operands = false;
 }
 
 inline void multiply_right(const double* A, const double* B, double* C, const std::string& what, const Sizes& of = {}) {

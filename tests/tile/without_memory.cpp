@@ -112,7 +112,8 @@ std::size_t sent_home() {
 
 TYPED_TEST(MatricesWithoutMemory, StayOnTheDevice) {
   using T = TypeParam;
-  if (detail::session()->machine().gpu_count() != 1) GTEST_SKIP() << "several devices may share tiles through the host";
+  if (runtime::session()->machine().gpu_count() != 1)
+    GTEST_SKIP() << "several devices may share tiles through the host";
   const auto A = tiled(this->A_, tile), B = tiled(this->B_, tile);
   const auto X = this->without_memory(), Y = this->without_memory();
   sent_home();
@@ -336,7 +337,7 @@ TYPED_TEST(MatricesWithoutMemory, ReportFailures) {
   using T = TypeParam;
   static starpu_codelet failing = [] {
     starpu_codelet codelet{};
-    codelet.cpu_funcs[0] = [](void* /*buffers*/[], void* /*argument*/) { codelets::report_failure("it failed"); };
+    codelet.cpu_funcs[0] = [](void* /*buffers*/[], void* /*argument*/) { common::report_failure("it failed"); };
     codelet.nbuffers = 1;
     codelet.modes[0] = STARPU_W;
     return codelet;
@@ -364,7 +365,7 @@ TYPED_TEST(MatricesWithoutMemory, ReportFailuresAfterTheirEnd) {
     return codelet;
   };
   static auto failing =
-                  codelet_of([](void* /*buffers*/[], void* /*argument*/) { codelets::report_failure("it failed"); }),
+                  codelet_of([](void* /*buffers*/[], void* /*argument*/) { common::report_failure("it failed"); }),
               waiting =
                   codelet_of([](void* /*buffers*/[], void* /*argument*/) { opened.wait(false); });  // for this test
   opened = false;

@@ -22,7 +22,7 @@ info::MeasuredMachine three_gpus() {
   info::MeasuredKind fast{.name = "Fast [GPU], 2nd", .memory = 80e9, .memory_rate = 3e12}, slow = fast;
   fast.products['d'] = {{256, 20e-6}, {512, 30e-6}, {1024, 100e-6}, {2048, 400e-6}};
   fast.products['s'] = fast.products['c'] = fast.products['z'] = {{1024, 50e-6}};
-  fast.columns = detail::CostCurve({{4096, 4096 / 20e9}, {65536, 65536 / 50e9}});
+  fast.columns = device::CostCurve({{4096, 4096 / 20e9}, {65536, 65536 / 50e9}});
   slow.name = "Slow GPU", slow.products['d'] = slow.products['s'] = {{256, 1e-3}};
   slow.products['c'] = slow.products['z'] = {{256, 8e-3}};
   machine.kinds = {fast, slow};
@@ -36,11 +36,11 @@ info::MeasuredMachine three_gpus() {
   return machine;
 }
 
-simulation::Machine read_back(const info::MeasuredMachine& machine) {
+device::simulated::Machine read_back(const info::MeasuredMachine& machine) {
   const Scratch folder;
   const auto file = folder.path() / "mine.json";
   std::ofstream(file) << info::machine_file(machine);
-  return simulation::read_machine(file);
+  return device::simulated::read_machine(file);
 }
 
 TEST(MachineFile, TheLaboratoryReadsWhatWasMeasured) {
@@ -73,10 +73,10 @@ TEST(MachineFile, LinksAreThoseOfTheMachine) {
   EXPECT_DOUBLE_EQ(machine.gpus[2].out, 9e9);
   EXPECT_DOUBLE_EQ(machine.gpus[2].latency, 20e-6);
   EXPECT_NEAR(machine.total_in(3), 90e9, 1e6);
-  EXPECT_EQ(machine.peer(0, 1).way, simulation::PeerLink::Way::NvLink);
+  EXPECT_EQ(machine.peer(0, 1).way, device::simulated::PeerLink::Way::NvLink);
   EXPECT_DOUBLE_EQ(machine.peer(1, 0).rate, 300e9);
-  EXPECT_EQ(machine.peer(0, 2).way, simulation::PeerLink::Way::None);
-  EXPECT_EQ(machine.peer(1, 2).way, simulation::PeerLink::Way::None);
+  EXPECT_EQ(machine.peer(0, 2).way, device::simulated::PeerLink::Way::None);
+  EXPECT_EQ(machine.peer(1, 2).way, device::simulated::PeerLink::Way::None);
   EXPECT_EQ(machine.shared.front().both, 0);
   EXPECT_EQ(machine.peers_together, 0);
   auto limited = three_gpus();

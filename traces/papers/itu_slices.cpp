@@ -40,24 +40,24 @@ namespace {
 using namespace tessera;
 using namespace tessera::bench;
 using bench::require;  // checks a status of cuBLAS
-using gpu::require;
+using device::gpu::require;
 
-void record(const gpu::Event& event, const gpu::Stream& stream) {
+void record(const device::gpu::Event& event, const device::gpu::Stream& stream) {
   require(cudaEventRecord(event.get(), stream.get()), "an event");
 }
 /// Makes a stream wait for an event of another stream.
-void hold(const gpu::Event& event, const gpu::Stream& stream) {
+void hold(const device::gpu::Event& event, const device::gpu::Stream& stream) {
   require(cudaStreamWaitEvent(stream.get(), event.get(), 0), "waiting for an event");
 }
-std::vector<gpu::Event> create_events(int count) {
-  std::vector<gpu::Event> events;
-  for (int i = 0; i < count; i++) events.push_back(gpu::create_event(cudaEventDisableTiming));
+std::vector<device::gpu::Event> create_events(int count) {
+  std::vector<device::gpu::Event> events;
+  for (int i = 0; i < count; i++) events.push_back(device::gpu::create_event(cudaEventDisableTiming));
   return events;
 }
 
 class CublasHandle {
  public:
-  explicit CublasHandle(const gpu::Stream& stream) {
+  explicit CublasHandle(const device::gpu::Stream& stream) {
     require(cublasCreate(&handle_), "starting cuBLAS");
     require(cublasSetStream(handle_, stream.get()), "cuBLAS's stream");
   }
@@ -103,10 +103,10 @@ template <Scalar T>
 class Schedule {
  public:
   Schedule(const Problem& problem, const Shapes& shapes, const Operands& host, int slices, int device)
-      : p_(problem), shapes_(shapes), host_(host), slices_(slices), first_(gpu::create_stream(device)),
-        second_(gpu::create_stream(device)), A_(allocate(device, p_.m * p_.k)), B_(allocate(device, p_.k * p_.n)),
-        C_(allocate(device, p_.m * p_.n)), has_a_(create_events(slices)), has_b_(create_events(slices)),
-        row_done_(create_events(slices)) {}
+      : p_(problem), shapes_(shapes), host_(host), slices_(slices), first_(device::gpu::create_stream(device)),
+        second_(device::gpu::create_stream(device)), A_(allocate(device, p_.m * p_.k)),
+        B_(allocate(device, p_.k * p_.n)), C_(allocate(device, p_.m * p_.n)), has_a_(create_events(slices)),
+        has_b_(create_events(slices)), row_done_(create_events(slices)) {}
 
   /// Runs the whole schedule as the paper describes it.
   void run() {
@@ -137,10 +137,10 @@ class Schedule {
   }
 
  private:
-  static gpu::DeviceMemory allocate(int device, Index elements) {
-    return gpu::allocate(device, static_cast<std::size_t>(elements) * sizeof(T));
+  static device::gpu::DeviceMemory allocate(int device, Index elements) {
+    return device::gpu::allocate(device, static_cast<std::size_t>(elements) * sizeof(T));
   }
-  static T* data(const gpu::DeviceMemory& memory) { return static_cast<T*>(memory.get()); }
+  static T* data(const device::gpu::DeviceMemory& memory) { return static_cast<T*>(memory.get()); }
 
   struct Range {
     Index first, count;
@@ -149,28 +149,28 @@ class Schedule {
     const Index first = extent * i / slices_;
     return {first, extent * (i + 1) / slices_ - first};
   }
-  static const gpu::Event& at(const std::vector<gpu::Event>& events, int i) {
+  static const device::gpu::Event& at(const std::vector<device::gpu::Event>& events, int i) {
     return events[static_cast<std::size_t>(i)];
   }
 
   static void copy(void* to, Index to_ld, const void* from, Index from_ld, Index rows, Index columns,
-                   cudaMemcpyKind kind, const gpu::Stream& stream) {
+                   cudaMemcpyKind kind, const device::gpu::Stream& stream) {
     const auto bytes = [](Index elements) { return static_cast<std::size_t>(elements) * sizeof(T); };
     require(cudaMemcpy2DAsync(to, bytes(to_ld), from, bytes(from_ld), bytes(rows), static_cast<std::size_t>(columns),
                               kind, stream.get()),
             "a copy");
   }
-  void copy_a(int i, const gpu::Stream& stream) const {
+  void copy_a(int i, const device::gpu::Stream& stream) const {
     const auto rows = slice(p_.m, i);
     copy(data(A_) + rows.first * p_.k, rows.count, static_cast<const T*>(host_.A) + rows.first, shapes_.A.ld,
          rows.count, p_.k, cudaMemcpyHostToDevice, stream);
   }
-  void copy_b(int j, const gpu::Stream& stream) const {
+  void copy_b(int j, const device::gpu::Stream& stream) const {
     const auto columns = slice(p_.n, j);
     copy(data(B_) + columns.first * p_.k, p_.k, static_cast<const T*>(host_.B) + columns.first * shapes_.B.ld,
          shapes_.B.ld, p_.k, columns.count, cudaMemcpyHostToDevice, stream);
   }
-  void copy_c(int i, const gpu::Stream& stream) const {
+  void copy_c(int i, const device::gpu::Stream& stream) const {
     const auto rows = slice(p_.m, i);
     copy(static_cast<T*>(host_.C) + rows.first, shapes_.C.ld, data(C_) + rows.first * p_.n, rows.count, rows.count,
          p_.n, cudaMemcpyDeviceToHost, stream);
@@ -178,10 +178,10 @@ class Schedule {
   void multiply(int i, int j) const {
     const auto rows = slice(p_.m, i), columns = slice(p_.n, j);
     const auto whole = [](Index x) { return static_cast<int>(x); };
-    require(device::gemm<T>(cublas_.get(), Op::NoTrans, Op::NoTrans, whole(rows.count), whole(columns.count),
-                            whole(p_.k), scalar_cast<T>(p_.alpha), data(A_) + rows.first * p_.k, whole(rows.count),
-                            data(B_) + columns.first * p_.k, whole(p_.k), T{},
-                            data(C_) + rows.first * p_.n + columns.first * rows.count, whole(rows.count)),
+    require(device::cuda::gemm<T>(cublas_.get(), Op::NoTrans, Op::NoTrans, whole(rows.count), whole(columns.count),
+                                  whole(p_.k), scalar_cast<T>(p_.alpha), data(A_) + rows.first * p_.k,
+                                  whole(rows.count), data(B_) + columns.first * p_.k, whole(p_.k), T{},
+                                  data(C_) + rows.first * p_.n + columns.first * rows.count, whole(rows.count)),
             "a product");
   }
   void wait() const {
@@ -193,10 +193,10 @@ class Schedule {
   const Shapes& shapes_;
   const Operands host_;
   const int slices_;
-  const gpu::Stream first_, second_;
+  const device::gpu::Stream first_, second_;
   const CublasHandle cublas_{first_};
-  const gpu::DeviceMemory A_, B_, C_;
-  const std::vector<gpu::Event> has_a_, has_b_, row_done_;
+  const device::gpu::DeviceMemory A_, B_, C_;
+  const std::vector<device::gpu::Event> has_a_, has_b_, row_done_;
 };
 
 /// Times in seconds. The row of Tessera has no parts.
@@ -258,7 +258,7 @@ std::vector<Row> measure_problem(const Options& options, const Machine& machine,
   };
   std::vector<Row> rows;
   {
-    const gpu::KeepCurrentDevice keep;
+    const device::gpu::KeepCurrentDevice keep;
     const int device = machine.ordinals(1).front();
     require(cudaSetDevice(device), "choosing the GPU");
     for (const int slices : options.slices) {
@@ -312,8 +312,8 @@ int run(int argc, char** argv) {
   json.note(tools::table_head(all));
   for (auto problem : options->problems) {
     problem.beta = 0;
-    const auto rows =
-        with_type(problem.type, [&]<Scalar T>(T) { return measure_problem<T>(*options, machine, problem, progress); });
+    const auto rows = common::with_type(
+        problem.type, [&]<Scalar T>(T) { return measure_problem<T>(*options, machine, problem, progress); });
     progress.clear();
     for (const auto& row : rows) {
       json.note(tools::table_line(all, row));

@@ -11,7 +11,7 @@
 
 #include "free_memory.hpp"
 
-namespace tessera::detail {
+namespace tessera::device {
 
 namespace {
 
@@ -130,4 +130,4 @@ double free_memory() {
   return std::min(kib * 1024, ControlGroups::of_system().free_memory());
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace tessera::detail {
+namespace tessera::device {
 
 /// The limits that control groups set for this process, for example those of a batch job, a service or a container. A
 /// limit of a group also applies to all groups inside it, so the tightest limit from the process's own group up to the
@@ -40,4 +40,4 @@ class ControlGroups {
   std::vector<Hierarchy> hierarchies_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

@@ -23,7 +23,7 @@
 #include "devices/rates_cache.hpp"
 #include "free_memory.hpp"
 
-namespace tessera::detail {
+namespace tessera::device {
 
 namespace {
 
@@ -167,7 +167,7 @@ CopyingThreads copying_threads(std::size_t drivers, double links) {
   static auto& known = *new std::map<std::size_t, Curves>;  // never destroyed, since a session may outlive it
   const std::lock_guard lock(measuring);
   auto& [memory, buffers] = known[most];
-  const RatesCache cache(cache_directory().value_or(std::filesystem::path()), processor(),
+  const RatesCache cache(common::cache_directory().value_or(std::filesystem::path()), processor(),
                          std::to_string(std::thread::hardware_concurrency()) + " at a time");
   const auto provide = [&](CostCurve& curve, bool through_buffers) {
     if (!curve.empty()) return;
@@ -192,4 +192,4 @@ CopyingThreads copying_threads(std::size_t drivers, double links) {
   return chosen;
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

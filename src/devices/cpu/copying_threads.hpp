@@ -8,7 +8,7 @@
 #include "devices/cost_curve.hpp"
 
 /// Decides how many threads copy within host memory, for example between pageable memory and staging buffers.
-namespace tessera::detail {
+namespace tessera::device {
 
 /// The rates of copies within host memory by number of threads. A point's amount is the number of threads, and its
 /// seconds are the time in which each thread copies 1 GB, so the curve's rates are in GB/s.
@@ -48,4 +48,4 @@ struct CopyingThreads {
 /// @param links    total rate of the devices' links in one direction [GB/s]
 CopyingThreads copying_threads(std::size_t drivers, double links = std::numeric_limits<double>::infinity());
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

@@ -3,7 +3,7 @@
 
 #include "common/no_signals.hpp"
 
-namespace tessera::host {
+namespace tessera::device::cpu {
 
 namespace {
 
@@ -22,8 +22,8 @@ int threads() {
 
 void set_threads(int count) {
   static auto* const set = of_openblas<void(int)>("openblas_set_num_threads");
-  const detail::NoSignals in_new_threads;
+  const common::NoSignals in_new_threads;
   if (set != nullptr) set(count);
 }
 
-}  // namespace tessera::host
+}  // namespace tessera::device::cpu

@@ -12,7 +12,7 @@
 #include "host_library.hpp"
 
 /// Overloads of CBLAS's functions for the four types, column-major. No other file calls CBLAS.
-namespace tessera::host {
+namespace tessera::device::cpu {
 
 // Pointers with the names of CBLAS, to functions of the OpenBLAS that Tessera was built with. The calls below use these
 // pointers, because name lookup finds them before the global functions.
@@ -43,11 +43,11 @@ auto call(auto function, const auto&... x) {
 }
 
 // The routines of the BLAS, except gemmt.
-#define ROUTINE(name, types, shape, Alpha, Beta)                                                            \
-  template <CONCEPT_##types T>                                                                              \
-  void name(SHAPE_##shape(POINTERS, int, T, blas::Alpha<T>, blas::Beta<T>)) {                               \
-    call(of_type<T>(OF_##types(cblas_s##name, cblas_d##name, cblas_c##name, cblas_z##name)), CblasColMajor, \
-         SHAPE_##shape(PASS));                                                                              \
+#define ROUTINE(name, types, shape, Alpha, Beta)                                                                    \
+  template <CONCEPT_##types T>                                                                                      \
+  void name(SHAPE_##shape(POINTERS, int, T, blas::Alpha<T>, blas::Beta<T>)) {                                       \
+    call(common::of_type<T>(OF_##types(cblas_s##name, cblas_d##name, cblas_c##name, cblas_z##name)), CblasColMajor, \
+         SHAPE_##shape(PASS));                                                                                      \
   }
 #define GEMMT(...)
 #include "blas/routines.def"
@@ -56,20 +56,20 @@ auto call(auto function, const auto&... x) {
 /// x ← α x
 template <Scalar T>
 void scal(int n, T alpha, T* x) {
-  call(of_type<T>(cblas_sscal, cblas_dscal, cblas_cscal, cblas_zscal), n, alpha, x, 1);
+  call(common::of_type<T>(cblas_sscal, cblas_dscal, cblas_cscal, cblas_zscal), n, alpha, x, 1);
 }
 
 /// The index of an element with the largest |Re| + |Im|. @pre n > 0
 template <Scalar T>
 int largest(int n, const T* x) {
-  const auto index = call(of_type<T>(cblas_isamax, cblas_idamax, cblas_icamax, cblas_izamax), n, x, 1);
+  const auto index = call(common::of_type<T>(cblas_isamax, cblas_idamax, cblas_icamax, cblas_izamax), n, x, 1);
   return std::min(static_cast<int>(index), n - 1);  // next to NaN, the index depends on the BLAS
 }
 
 /// Σ |Re| + |Im|
 template <Scalar T>
 Real<T> sum_of_magnitudes(int n, const T* x) {
-  return call(of_type<T>(cblas_sasum, cblas_dasum, cblas_scasum, cblas_dzasum), n, x, 1);
+  return call(common::of_type<T>(cblas_sasum, cblas_dasum, cblas_scasum, cblas_dzasum), n, x, 1);
 }
 
 /// The number of threads that a call of the host BLAS uses. If the CBLAS is not OpenBLAS, this and the next function
@@ -77,4 +77,4 @@ Real<T> sum_of_magnitudes(int n, const T* x) {
 int threads();
 void set_threads(int count);
 
-}  // namespace tessera::host
+}  // namespace tessera::device::cpu

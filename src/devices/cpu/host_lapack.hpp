@@ -30,7 +30,7 @@ LAPACK_FUNCTIONS(z, std::complex<double>)
 #undef LAPACK_FUNCTIONS
 
 /// Overloads of LAPACK's functions for the four types, column-major. No other file calls LAPACK.
-namespace tessera::host {
+namespace tessera::device::cpu {
 
 // Pointers with the names of LAPACK, to functions of the OpenBLAS that Tessera was built with.
 #define FUNCTION(name) extern decltype(&::name) name;
@@ -54,20 +54,20 @@ inline char letter(Diag diag) { return diag == Diag::Unit ? 'U' : 'N'; }
 /// @return  0, or the order of the first leading minor that is not positive
 template <Scalar T>
 int potrf(Uplo uplo, int n, T* A, int lda) {
-  return info_of(of_type<T>(spotrf_, dpotrf_, cpotrf_, zpotrf_), letter(uplo), n, A, lda);
+  return info_of(common::of_type<T>(spotrf_, dpotrf_, cpotrf_, zpotrf_), letter(uplo), n, A, lda);
 }
 
 /// Factorizes A like `potrf`, and computes B ← A⁻¹ B if A has a factor.
 template <Scalar T>
 int posv(Uplo uplo, int n, int nrhs, T* A, int lda, T* B, int ldb) {
-  return info_of(of_type<T>(sposv_, dposv_, cposv_, zposv_), letter(uplo), n, nrhs, A, lda, B, ldb);
+  return info_of(common::of_type<T>(sposv_, dposv_, cposv_, zposv_), letter(uplo), n, nrhs, A, lda, B, ldb);
 }
 
 /// A ← L U with P A = L U.
 /// @return  0, or the first i with U(i, i) = 0
 template <Scalar T>
 int getrf(int m, int n, T* A, int lda, int* pivots) {
-  return info_of(of_type<T>(sgetrf_, dgetrf_, cgetrf_, zgetrf_), m, n, A, lda, pivots);
+  return info_of(common::of_type<T>(sgetrf_, dgetrf_, cgetrf_, zgetrf_), m, n, A, lda, pivots);
 }
 
 /// Exchanges row i of A with row pivots[i - 1], counted from 1, for i from 1 to `count`; in reverse order if `step` is
@@ -75,33 +75,33 @@ int getrf(int m, int n, T* A, int lda, int* pivots) {
 template <Scalar T>
 void laswp(int n, T* A, int lda, int count, const int* pivots, int step) {
   const int first = 1;
-  of_type<T>(slaswp_, dlaswp_, claswp_, zlaswp_)(&n, A, &lda, &first, &count, pivots, &step);
+  common::of_type<T>(slaswp_, dlaswp_, claswp_, zlaswp_)(&n, A, &lda, &first, &count, pivots, &step);
 }
 
 /// Factorizes A, of order n, like `getrf`, and computes B ← A⁻¹ B if U is not singular.
 template <Scalar T>
 int gesv(int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb) {
-  return info_of(of_type<T>(sgesv_, dgesv_, cgesv_, zgesv_), n, nrhs, A, lda, pivots, B, ldb);
+  return info_of(common::of_type<T>(sgesv_, dgesv_, cgesv_, zgesv_), n, nrhs, A, lda, pivots, B, ldb);
 }
 
 /// A triangle of A ← its inverse.
 /// @return  0, or the first i with A(i, i) = 0; A is then unchanged
 template <Scalar T>
 int trtri(Uplo uplo, Diag diag, int n, T* A, int lda) {
-  return info_of(of_type<T>(strtri_, dtrtri_, ctrtri_, ztrtri_), letter(uplo), letter(diag), n, A, lda);
+  return info_of(common::of_type<T>(strtri_, dtrtri_, ctrtri_, ztrtri_), letter(uplo), letter(diag), n, A, lda);
 }
 
 /// A triangle of A ← Lᴴ L (Lower) or U Uᴴ (Upper).
 template <Scalar T>
 void lauum(Uplo uplo, int n, T* A, int lda) {
-  info_of(of_type<T>(slauum_, dlauum_, clauum_, zlauum_), letter(uplo), n, A, lda);
+  info_of(common::of_type<T>(slauum_, dlauum_, clauum_, zlauum_), letter(uplo), n, A, lda);
 }
 
 /// A triangle of A ← the inverse of the matrix whose factor `potrf` has computed.
 /// @return  0, or the first i with A(i, i) = 0; A is then unchanged
 template <Scalar T>
 int potri(Uplo uplo, int n, T* A, int lda) {
-  return info_of(of_type<T>(spotri_, dpotri_, cpotri_, zpotri_), letter(uplo), n, A, lda);
+  return info_of(common::of_type<T>(spotri_, dpotri_, cpotri_, zpotri_), letter(uplo), n, A, lda);
 }
 
 /// A ← the inverse of the matrix whose factors `getrf` has computed.
@@ -109,14 +109,14 @@ int potri(Uplo uplo, int n, T* A, int lda) {
 /// @return      0, or the first i with U(i, i) = 0; A is then unchanged
 template <Scalar T>
 int getri(int n, T* A, int lda, const int* pivots, T* work, int elements) {
-  return info_of(of_type<T>(sgetri_, dgetri_, cgetri_, zgetri_), n, A, lda, pivots, work, elements);
+  return info_of(common::of_type<T>(sgetri_, dgetri_, cgetri_, zgetri_), n, A, lda, pivots, work, elements);
 }
 
 /// A ← R on and above the diagonal, and the reflectors below it; tau ← their scalar factors.
 /// @param work  has `elements` elements; n is enough, more is faster. If `elements` is -1, work[0] ← the best number
 template <Scalar T>
 void geqrf(int m, int n, T* A, int lda, T* tau, T* work, int elements) {
-  info_of(of_type<T>(sgeqrf_, dgeqrf_, cgeqrf_, zgeqrf_), m, n, A, lda, tau, work, elements);
+  info_of(common::of_type<T>(sgeqrf_, dgeqrf_, cgeqrf_, zgeqrf_), m, n, A, lda, tau, work, elements);
 }
 
 /// Replaces B by the X that minimizes the norm of op(A) X − B or, if several X solve the system, by the X with the
@@ -127,7 +127,8 @@ void geqrf(int m, int n, T* A, int lda, T* tau, T* work, int elements) {
 template <Scalar T>
 int gels(Op op, int m, int n, int nrhs, T* A, int lda, T* B, int ldb, T* work, int elements) {
   const char transposed = op == Op::NoTrans ? 'N' : is_complex<T> ? 'C' : 'T';
-  return info_of(of_type<T>(sgels_, dgels_, cgels_, zgels_), transposed, m, n, nrhs, A, lda, B, ldb, work, elements);
+  return info_of(common::of_type<T>(sgels_, dgels_, cgels_, zgels_), transposed, m, n, nrhs, A, lda, B, ldb, work,
+                 elements);
 }
 
-}  // namespace tessera::host
+}  // namespace tessera::device::cpu

@@ -12,7 +12,7 @@
 #include "host_blas.hpp"
 #include "host_lapack.hpp"
 
-namespace tessera::host {
+namespace tessera::device::cpu {
 
 #define FUNCTION(name) decltype(&::name) name = nullptr;
 #include "host_blas.def"
@@ -22,7 +22,7 @@ namespace tessera::host {
 namespace {
 
 /// Loads OpenBLAS. The names are a BLAS routine that the drop-in does not define, and an internal function of OpenBLAS.
-void* load() { return detail::open_isolated(TESSERA_OPENBLAS, {"dswap_", "exec_blas"}); }
+void* load() { return common::open_isolated(TESSERA_OPENBLAS, {"dswap_", "exec_blas"}); }
 
 /// OpenBLAS, which is loaded together with this library and stays loaded until the process ends. Its threads are
 /// therefore started by the thread that loads Tessera, and not by a worker, whose binding to one core they would
@@ -50,7 +50,7 @@ class Library {
         trouble_ = std::string("the OpenBLAS that Tessera was built with, " TESSERA_OPENBLAS ", has no ") + name;
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(address);
     };
-#define FUNCTION(name) find(host::name, #name);
+#define FUNCTION(name) find(cpu::name, #name);
 #include "host_blas.def"
 #include "host_lapack.def"
 #undef FUNCTION
@@ -80,4 +80,4 @@ void require_library() {
   if (!the_library.trouble().empty()) throw RuntimeError(the_library.trouble());
 }
 
-}  // namespace tessera::host
+}  // namespace tessera::device::cpu

@@ -5,7 +5,7 @@
 
 /// The OpenBLAS that Tessera was built with. Its functions are looked up in its own file, because a program may contain
 /// another BLAS and LAPACK with the same names, for example with 64-bit integers, which a global lookup would find.
-namespace tessera::host {
+namespace tessera::device::cpu {
 
 /// The address of a symbol of the library; null if there is no such symbol, or the library cannot be loaded.
 void* symbol(const char* name);
@@ -18,4 +18,4 @@ std::string library();
 /// @throws RuntimeError if the library cannot be loaded, lacks a function, or must not be called by several threads
 void require_library();
 
-}  // namespace tessera::host
+}  // namespace tessera::device::cpu

@@ -4,7 +4,7 @@
 #include "devices/gpu.hpp"
 #include "devices/panels_on_cores.hpp"
 
-namespace tessera::gpu {
+namespace tessera::device::gpu {
 
 Probe probe(int /*wanted*/, int /*first*/) { return {{}, {"this Tessera was built without CUDA"}}; }
 
@@ -45,4 +45,4 @@ bool factorizes_beside_products() { return false; }
 
 double panel_rate_of_cores() { return 0; }
 
-}  // namespace tessera::gpu
+}  // namespace tessera::device::gpu

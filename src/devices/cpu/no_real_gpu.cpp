@@ -4,7 +4,7 @@
 #include "devices/gpu.hpp"
 
 /// Functions that are the same in all builds without CUDA, with or without the GPUs of a described machine.
-namespace tessera::gpu {
+namespace tessera::device::gpu {
 
 namespace {
 constexpr const char* without_cuda = "this Tessera was built without CUDA";
@@ -36,4 +36,4 @@ PinnedMemory::~PinnedMemory() = default;
 Allocation::Allocation(std::optional<int> /*device*/, std::size_t /*bytes*/) { throw RuntimeError(without_cuda); }
 Allocation::~Allocation() = default;
 
-}  // namespace tessera::gpu
+}  // namespace tessera::device::gpu

@@ -3,17 +3,17 @@
 
 #include "host_blas.hpp"
 
-namespace tessera::codelets {
+namespace tessera::device {
 
 /// The BLAS of a CPU worker.
 struct OnHost {
-  static void gemm(auto... x) { host::gemm(x...); }
-  static void symm(auto... x) { host::symm(x...); }
-  static void hemm(auto... x) { host::hemm(x...); }
-  static void syrk(auto... x) { host::syrk(x...); }
-  static void herk(auto... x) { host::herk(x...); }
-  static void syr2k(auto... x) { host::syr2k(x...); }
-  static void her2k(auto... x) { host::her2k(x...); }
+  static void gemm(auto... x) { cpu::gemm(x...); }
+  static void symm(auto... x) { cpu::symm(x...); }
+  static void hemm(auto... x) { cpu::hemm(x...); }
+  static void syrk(auto... x) { cpu::syrk(x...); }
+  static void herk(auto... x) { cpu::herk(x...); }
+  static void syr2k(auto... x) { cpu::syr2k(x...); }
+  static void her2k(auto... x) { cpu::her2k(x...); }
 };
 
-}  // namespace tessera::codelets
+}  // namespace tessera::device

@@ -8,7 +8,7 @@
 #include "host_blas.hpp"
 #include "host_library.hpp"
 
-namespace tessera::host {
+namespace tessera::device::cpu {
 
 namespace {
 
@@ -94,4 +94,4 @@ void OneThread::begin_as_child() noexcept {
   if (users.exchange(0) > 0 && number_before != 1) change(number_before);
 }
 
-}  // namespace tessera::host
+}  // namespace tessera::device::cpu

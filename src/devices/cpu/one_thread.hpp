@@ -3,13 +3,13 @@
 
 #include "common/not_copyable.hpp"
 
-namespace tessera::host {
+namespace tessera::device::cpu {
 
 /// While any object of this class exists, a call of the host BLAS uses one thread, because StarPU's workers already
 /// provide the parallelism. Objects live only during a task, because the program controls the number of threads at all
 /// other times. OpenBLAS has one number for all threads of the process. The first object therefore sets it to 1, and
 /// the last object restores it, unless the program has changed it in the meantime.
-class OneThread : NotCopyable {
+class OneThread : common::NotCopyable {
  public:
   OneThread();
   ~OneThread();
@@ -21,4 +21,4 @@ class OneThread : NotCopyable {
   int before_ = 0;  ///< number of the calling thread, if each thread has its own; otherwise unused
 };
 
-}  // namespace tessera::host
+}  // namespace tessera::device::cpu

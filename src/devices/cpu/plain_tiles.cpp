@@ -5,7 +5,7 @@
 #include "devices/partial_tile.hpp"
 #include "devices/tile_interface.hpp"
 
-namespace tessera::detail::tile_interface {
+namespace tessera::device::tile_interface {
 
 starpu_data_interface_ops* pinned() {
   static auto ops = partial_tile_ops();
@@ -13,9 +13,9 @@ starpu_data_interface_ops* pinned() {
 }
 starpu_data_interface_ops* pageable(std::size_t /*column*/) { return pinned(); }
 bool posts_copies() { return false; }
-std::optional<DeviceHeap::Position> lend(unsigned /*node*/, void* /*tile*/) { return std::nullopt; }
+std::optional<memory::DeviceHeap::Position> lend(unsigned /*node*/, void* /*tile*/) { return std::nullopt; }
 bool uses_heap() { return false; }
 void start(std::size_t /*pinned_memory*/) {}
 void stop() {}
 
-}  // namespace tessera::detail::tile_interface
+}  // namespace tessera::device::tile_interface

@@ -10,7 +10,7 @@
 
 #include <tessera/error.hpp>
 
-namespace tessera::detail {
+namespace tessera::device {
 
 namespace {
 
@@ -200,4 +200,4 @@ void Topology::spread(void* data, std::size_t bytes, const std::vector<int>& nod
   hwloc_set_area_membind(topology_.get(), data, bytes, set.get(), HWLOC_MEMBIND_INTERLEAVE, HWLOC_MEMBIND_BYNODESET);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

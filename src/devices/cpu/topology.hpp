@@ -10,7 +10,7 @@
 
 struct hwloc_topology;
 
-namespace tessera::detail {
+namespace tessera::device {
 
 /// Where a device is attached to the host.
 struct Place {
@@ -64,4 +64,4 @@ class Topology {
   std::set<unsigned> memory_only_;  ///< NUMA nodes without processors, by the system's numbers
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

@@ -4,7 +4,7 @@
 #include <complex>
 
 /// Numbers of all four types in kernels.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -117,7 +117,7 @@ inline int blocks_for(int m, int threads) { return (m + threads - 1) / threads; 
 
 }  // namespace
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda
 
 // Applies a macro to each type.
 #define FOR_EACH_TYPE(macro) macro(float) macro(double) macro(std::complex<float>) macro(std::complex<double>)

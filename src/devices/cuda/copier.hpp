@@ -15,7 +15,7 @@
 #include "resources.hpp"
 
 /// How one thread copies pieces of a tile between host memory and a GPU, through pinned staging buffers.
-namespace tessera::detail::staging {
+namespace tessera::device::staging {
 
 using gpu::require;
 
@@ -119,7 +119,7 @@ class Copier {
   /// Copies pieces until none are left. On return the pieces are in host memory, or `job.stream` waits for the link.
   /// @pre  `job.gpu` is the current device
   /// @throws RuntimeError
-  void copy(const TileCopy& job, Pieces& pieces) {
+  void copy(const TileCopy& job, memory::staging::Pieces& pieces) {
     auto* const link = streams_.at(job.gpu).get();
     std::optional<Begun> last;
     while (const auto index = pieces.take()) {
@@ -158,4 +158,4 @@ class Copier {
   std::map<int, gpu::Stream> streams_;  ///< by device
 };
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::device::staging

@@ -3,7 +3,7 @@
 
 #include "corner_kernel.hpp"
 
-namespace tessera::detail::staging {
+namespace tessera::device::staging {
 
 namespace {
 
@@ -61,4 +61,4 @@ cudaError_t copy_corners(cudaStream_t stream, const CornerCopy& copy) {
              : cudaLaunchKernel(copy_corners_kernel<std::uint32_t>, grid, dim3(threads), arguments, 0, stream);
 }
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::device::staging

@@ -6,7 +6,7 @@
 #include <cstddef>
 
 /// Only C++17, because nvcc of CUDA 11 compiles the file that implements this.
-namespace tessera::detail::staging {
+namespace tessera::device::staging {
 
 /// The used parts of the corners of a tile, for a copy from a GPU.
 struct CornerCopy {
@@ -37,4 +37,4 @@ cudaError_t find_corner_kernels();
 /// @pre  has_whole_words(copy), and the kernels have been found
 cudaError_t copy_corners(cudaStream_t stream, const CornerCopy& copy);
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::device::staging

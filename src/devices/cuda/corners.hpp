@@ -14,7 +14,7 @@
 #include "resources.hpp"
 
 /// Copies the corners of a triangle from a GPU to pinned memory, or to the memory of another GPU.
-namespace tessera::detail::staging {
+namespace tessera::device::staging {
 
 /// Kernels that copy corners, on a separate high-priority stream per GPU. On an ordinary stream, a kernel would wait
 /// for products that fill the GPU, and later copies would wait for the kernel.
@@ -40,7 +40,7 @@ class Corners {
     const std::lock_guard lock(device.mutex);
     if (!device.has_kernels()) return false;
     for (const auto& corner : corners) {
-      overwrites::before(begin_of(target, corner), end_of(target, corner));
+      common::overwrites::before(begin_of(target, corner), end_of(target, corner));
       copy.corners[copy.count++] = {corner.i, corner.j, corner.m, corner.n};
     }
     gpu::require(copy_corners(device.stream.get(), copy), "a copy of a triangle");
@@ -100,4 +100,4 @@ class Corners {
 
 static_assert(most_panels <= CornerCopy::most);
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::device::staging

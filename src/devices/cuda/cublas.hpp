@@ -15,7 +15,7 @@
 
 /// Overloads of cuBLAS's functions for the four types, column-major, with scalars in host memory. No other file calls
 /// cuBLAS.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 inline cublasOperation_t cublas(Op op) {
   return op == Op::NoTrans ? CUBLAS_OP_N : op == Op::Trans ? CUBLAS_OP_T : CUBLAS_OP_C;
@@ -61,8 +61,8 @@ auto call_blas(auto function, const auto&... x) {
 #define ROUTINE(name, types, shape, Alpha, Beta)                                                                 \
   template <CONCEPT_##types T>                                                                                   \
   cublasStatus_t name(cublasHandle_t handle, SHAPE_##shape(POINTERS, int, T, blas::Alpha<T>, blas::Beta<T>)) {   \
-    return call_blas(of_type<T>(OF_##types(cublasS##name, cublasD##name, cublasC##name, cublasZ##name)), handle, \
-                     SHAPE_##shape(PASS));                                                                       \
+    return call_blas(common::of_type<T>(OF_##types(cublasS##name, cublasD##name, cublasC##name, cublasZ##name)), \
+                     handle, SHAPE_##shape(PASS));                                                               \
   }
 #define GEMMT(...)
 #include "blas/routines.def"
@@ -73,8 +73,8 @@ template <Scalar T>
 cublasStatus_t gemm_batched(cublasHandle_t handle, int m, int n, int k, T alpha, const T* const* A, int lda,
                             const T* const* B, int ldb, T beta, T* const* C, int ldc, int count) {
   using U = std::remove_pointer_t<decltype(cublas(static_cast<T*>(nullptr)))>;
-  return call(of_type<T>(cublasSgemmBatched, cublasDgemmBatched, cublasCgemmBatched, cublasZgemmBatched), handle,
-              CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, alpha, reinterpret_cast<const U* const*>(A), lda,
+  return call(common::of_type<T>(cublasSgemmBatched, cublasDgemmBatched, cublasCgemmBatched, cublasZgemmBatched),
+              handle, CUBLAS_OP_N, CUBLAS_OP_N, m, n, k, alpha, reinterpret_cast<const U* const*>(A), lda,
               reinterpret_cast<const U* const*>(B), ldb, beta, reinterpret_cast<U* const*>(C), ldc, count);
 }
 
@@ -83,14 +83,14 @@ cublasStatus_t gemm_batched(cublasHandle_t handle, int m, int n, int k, T alpha,
 template <Scalar T>
 cublasStatus_t trmm(cublasHandle_t handle, Side side, Uplo uplo, Op op, Diag diag, int m, int n, T alpha, const T* A,
                     int lda, const T* B, int ldb, T* C, int ldc) {
-  return call(of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm), handle, side, uplo, op, diag, m, n, alpha,
-              A, lda, B, ldb, C, ldc);
+  return call(common::of_type<T>(cublasStrmm, cublasDtrmm, cublasCtrmm, cublasZtrmm), handle, side, uplo, op, diag, m,
+              n, alpha, A, lda, B, ldb, C, ldc);
 }
 
 /// While this object exists, reductions on the handle write their results to device or pinned memory in stream order,
 /// instead of waiting for the stream. Use it only for reductions: other operations would look for their scalars in
 /// device memory.
-class ResultsInMemory : NotCopyable {
+class ResultsInMemory : common::NotCopyable {
  public:
   explicit ResultsInMemory(cublasHandle_t handle) : handle_(handle) {
     cublasSetPointerMode(handle_, CUBLAS_POINTER_MODE_DEVICE);
@@ -104,25 +104,25 @@ class ResultsInMemory : NotCopyable {
 /// A reduction: *index ← the index, counted from 1, of an element with the largest |Re| + |Im|.
 template <Scalar T>
 cublasStatus_t largest(cublasHandle_t handle, int n, const T* x, int* index) {
-  return call(of_type<T>(cublasIsamax, cublasIdamax, cublasIcamax, cublasIzamax), handle, n, x, 1, index);
+  return call(common::of_type<T>(cublasIsamax, cublasIdamax, cublasIcamax, cublasIzamax), handle, n, x, 1, index);
 }
 
 /// A reduction: *sum ← Σ |Re| + |Im|.
 template <Scalar T>
 cublasStatus_t sum_of_magnitudes(cublasHandle_t handle, int n, const T* x, Real<T>* sum) {
-  return call(of_type<T>(cublasSasum, cublasDasum, cublasScasum, cublasDzasum), handle, n, x, 1, sum);
+  return call(common::of_type<T>(cublasSasum, cublasDasum, cublasScasum, cublasDzasum), handle, n, x, 1, sum);
 }
 
 /// y ← n elements of x, `step` apart; in y, they are `y_step` apart. A kernel, so y may be in pinned memory.
 template <Scalar T>
 cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y, int y_step = 1) {
-  return call(of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy), handle, n, x, step, y, y_step);
+  return call(common::of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy), handle, n, x, step, y, y_step);
 }
 
 /// x ↔ y, columns of n elements
 template <Scalar T>
 cublasStatus_t swap(cublasHandle_t handle, int n, T* x, T* y) {
-  return call(of_type<T>(cublasSswap, cublasDswap, cublasCswap, cublasZswap), handle, n, x, 1, y, 1);
+  return call(common::of_type<T>(cublasSswap, cublasDswap, cublasCswap, cublasZswap), handle, n, x, 1, y, 1);
 }
 
 /// C ← α A + β B; C may be A or B. An operand whose factor is 0 is not read.
@@ -130,8 +130,8 @@ template <Scalar T>
 cublasStatus_t geam(cublasHandle_t handle, int m, int n, T alpha, const T* A, int lda, T beta, const T* B, int ldb,
                     T* C, int ldc) {
   constexpr auto N = CUBLAS_OP_N;
-  return call(of_type<T>(cublasSgeam, cublasDgeam, cublasCgeam, cublasZgeam), handle, N, N, m, n, alpha, A, lda, beta,
-              B, ldb, C, ldc);
+  return call(common::of_type<T>(cublasSgeam, cublasDgeam, cublasCgeam, cublasZgeam), handle, N, N, m, n, alpha, A, lda,
+              beta, B, ldb, C, ldc);
 }
 
 /// C ← D + β C
@@ -150,14 +150,15 @@ cublasStatus_t scale(cublasHandle_t handle, int m, int n, T alpha, const T* A, i
 template <Scalar T>
 cublasStatus_t transpose(cublasHandle_t handle, int m, int n, const T* A, int lda, T* B, int ldb) {
   const T one(1), zero{};
-  return call(of_type<T>(cublasSgeam, cublasDgeam, cublasCgeam, cublasZgeam), handle, CUBLAS_OP_T, CUBLAS_OP_N, m, n,
-              one, A, lda, zero, B, ldb, B, ldb);
+  return call(common::of_type<T>(cublasSgeam, cublasDgeam, cublasCgeam, cublasZgeam), handle, CUBLAS_OP_T, CUBLAS_OP_N,
+              m, n, one, A, lda, zero, B, ldb, B, ldb);
 }
 
 /// packed ← the n (n + 1) / 2 elements of the triangle `uplo` of A
 template <Scalar T>
 cublasStatus_t pack_triangle(cublasHandle_t handle, Uplo uplo, int n, const T* A, int lda, T* packed) {
-  return call(of_type<T>(cublasStrttp, cublasDtrttp, cublasCtrttp, cublasZtrttp), handle, uplo, n, A, lda, packed);
+  return call(common::of_type<T>(cublasStrttp, cublasDtrttp, cublasCtrttp, cublasZtrttp), handle, uplo, n, A, lda,
+              packed);
 }
 
 /// Copies the triangle `uplo` of A to C.
@@ -166,7 +167,8 @@ template <Scalar T>
 cublasStatus_t copy_triangle(cublasHandle_t handle, Uplo uplo, int n, const T* A, int lda, T* packed, T* C, int ldc) {
   const auto status = pack_triangle(handle, uplo, n, A, lda, packed);
   if (status != CUBLAS_STATUS_SUCCESS) return status;
-  return call(of_type<T>(cublasStpttr, cublasDtpttr, cublasCtpttr, cublasZtpttr), handle, uplo, n, packed, C, ldc);
+  return call(common::of_type<T>(cublasStpttr, cublasDtpttr, cublasCtpttr, cublasZtpttr), handle, uplo, n, packed, C,
+              ldc);
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -8,13 +8,13 @@
 #include "common/not_copyable.hpp"
 #include "devices/gpu.hpp"
 
-namespace tessera::gpu {
+namespace tessera::device::gpu {
 
 namespace {
 
 /// NVML, the management library of the driver. It is optional: CUDA works without it, and a container may lack it. Its
 /// functions return 0 on success.
-class Nvml : NotCopyable {
+class Nvml : common::NotCopyable {
  public:
   using Device = void*;
   struct Utilization {
@@ -89,4 +89,4 @@ State state(int device) {
   return state;
 }
 
-}  // namespace tessera::gpu
+}  // namespace tessera::device::gpu

@@ -14,7 +14,7 @@
 #include "product.hpp"
 #include "resources.hpp"
 
-namespace tessera::gpu {
+namespace tessera::device::gpu {
 
 namespace {
 
@@ -29,7 +29,7 @@ std::string why_none(cudaError_t status) {
 }  // namespace
 
 Probe probe(int wanted, int first) {
-  const detail::NoSignals in_threads_of_the_driver;
+  const common::NoSignals in_threads_of_the_driver;
   Probe found;
   int count = 0;
   if (const auto status = cudaGetDeviceCount(&count); status != cudaSuccess) {
@@ -56,7 +56,7 @@ Probe probe(int wanted, int first) {
 }
 
 std::vector<std::string> visible_devices() {
-  const detail::NoSignals in_threads_of_the_driver;
+  const common::NoSignals in_threads_of_the_driver;
   std::vector<std::string> names;
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess) cudaGetLastError();
@@ -69,7 +69,7 @@ std::vector<std::string> visible_devices() {
 }
 
 std::string pci_address(int device) {
-  const detail::NoSignals in_threads_of_the_driver;
+  const common::NoSignals in_threads_of_the_driver;
   std::array<char, 32> address{};
   if (cudaDeviceGetPCIBusId(address.data(), static_cast<int>(address.size()), device) != cudaSuccess)
     cudaGetLastError();
@@ -139,7 +139,7 @@ bool is_pinned(const void* data) {
 }
 
 std::optional<int> device_of(const void* data) {
-  namespace device_memory = detail::device_memory;
+  namespace device_memory = common::device_memory;
   return device_memory::may_exist() ? device_memory::gpu_of(data) : std::nullopt;
 }
 
@@ -156,11 +156,11 @@ void wait_for_stream(CUstream_st* stream) {
 bool compute_product(const blas::Call& call, int device) {
   if (call.routine != blas::Routine::gemm || !blas::fits(call)) return false;
   const KeepCurrentDevice keep;
-  return device::compute_product(call, device);
+  return cuda::compute_product(call, device);
 }
 
 void share_pool(const void* data, int device, std::span<const int> devices) {
-  const auto pool = static_cast<cudaMemPool_t>(detail::device_memory::pool_of(data));
+  const auto pool = static_cast<cudaMemPool_t>(common::device_memory::pool_of(data));
   if (pool == nullptr) return;
   for (const int other : devices) {
     int linked = 0;
@@ -183,19 +183,19 @@ void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t
 }
 
 bool can_pin() {
-  const detail::NoSignals in_threads_of_the_driver;
+  const common::NoSignals in_threads_of_the_driver;
   int count = 0;
   if (cudaGetDeviceCount(&count) == cudaSuccess) return count > 0;
   cudaGetLastError();
   return false;
 }
 
-bool factorizes_beside_products() { return device::can_set_multiprocessors_aside(); }
+bool factorizes_beside_products() { return cuda::can_set_multiprocessors_aside(); }
 
 double panel_rate_of_cores() { return 0; }
 
 PinnedMemory::PinnedMemory(void* data, std::size_t bytes) : data_(data) {
-  const detail::NoSignals in_threads_of_the_driver;  // this may be the first use of CUDA
+  const common::NoSignals in_threads_of_the_driver;  // this may be the first use of CUDA
   const auto status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
   cudaGetLastError();  // clears the error, or a later call would report it
   require(status, "pinning host memory");
@@ -217,4 +217,4 @@ Allocation::~Allocation() {
   cudaGetLastError();
 }
 
-}  // namespace tessera::gpu
+}  // namespace tessera::device::gpu

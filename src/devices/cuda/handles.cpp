@@ -19,7 +19,7 @@
 #include "memory/sum_slots.hpp"
 #include "on_cuda.hpp"
 
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -47,8 +47,8 @@ constexpr std::size_t bytes_of_ones = offset_of_ones<std::complex<double>> + lea
 template <Scalar T>
 void write_ones() {
   const std::vector<T> ones(leaf, T(1));
-  codelets::check("cudaMemcpy", cudaMemcpy(static_cast<std::byte*>(my_worker().ones) + offset_of_ones<T>, ones.data(),
-                                           leaf * sizeof(T), cudaMemcpyHostToDevice));
+  check("cudaMemcpy", cudaMemcpy(static_cast<std::byte*>(my_worker().ones) + offset_of_ones<T>, ones.data(),
+                                 leaf * sizeof(T), cudaMemcpyHostToDevice));
 }
 
 void write_all_ones() {
@@ -69,7 +69,6 @@ void load_kernels() {
   auto *const B = A + square, *const C = B + square, *const packed = C + square;
   auto* const pointers = const_cast<double**>(reinterpret_cast<const double**>(my_worker().lane.pointers));
   const auto [stream, handle] = std::pair(my_worker().lane.stream, my_worker().lane.handle);
-  using codelets::check;
   const std::array ops{Op::NoTrans, Op::Trans};
   check("cudaMemset", cudaMemsetAsync(A, 0, 3 * square * sizeof(double), stream));
   for (const auto op_a : ops)
@@ -90,7 +89,7 @@ void load_kernels() {
   constexpr int matrices = 3;
   constexpr auto apart = static_cast<std::ptrdiff_t>(square * sizeof(double));
   check("write_pointers", write_pointers(stream, {{A}, {apart}, {2 * apart}}, 1, matrices, my_worker().lane.pointers));
-  constexpr int block = codelets::diagonal_block;
+  constexpr int block = diagonal_block;
   check("invert_triangles", invert_triangles<double>(stream, true, true, block, A, n, B, block));
   check("gemm",
         gemm_batched<double>(handle, block, block, block, 1, pointers, n, pointers + 1, n, 0, pointers + 2, n, 1));
@@ -105,7 +104,6 @@ void load_kernels() {
 }
 
 void create(void* /*unused*/) {
-  using codelets::check;
   auto& lane = my_worker().lane;
   int device = 0;
   lane.stream = starpu_cuda_get_local_stream();
@@ -117,7 +115,7 @@ void create(void* /*unused*/) {
   check("cudaHostAlloc", cudaHostAlloc(&pinned, slots * sizeof(double), cudaHostAllocPortable));
   my_worker().slots = static_cast<double*>(pinned);
   const auto failure = start_lane(lane);
-  if (!failure.empty()) codelets::report_failure(failure + ", on a GPU");
+  if (!failure.empty()) common::report_failure(failure + ", on a GPU");
   else if (my_worker().ones != nullptr) write_all_ones(), load_kernels();
 }
 
@@ -140,11 +138,11 @@ constexpr std::size_t offset_of_pointers = workspace_bytes,
 void create_handles() {
   CPU_ZERO(&cores);
   sched_getaffinity(0, sizeof cores, &cores);
-  const auto before = codelets::stray_failures();  // failures without a tile
+  const auto before = common::stray_failures();  // failures without a tile
   starpu_execute_on_each_worker(create, nullptr, STARPU_CUDA);
-  if (codelets::stray_failures() != before) throw RuntimeError(codelets::last_stray_failure());
+  if (common::stray_failures() != before) throw RuntimeError(common::last_stray_failure());
   for (const auto& worker : workers)
-    if (worker.slots != nullptr) codelets::sum_slots::add({worker.slots, slots});
+    if (worker.slots != nullptr) memory::sum_slots::add({worker.slots, slots});
 }
 
 void leave_core_of_worker() {
@@ -153,7 +151,7 @@ void leave_core_of_worker() {
 }
 
 void destroy_handles() {
-  codelets::sum_slots::clear();
+  memory::sum_slots::clear();
   starpu_execute_on_each_worker(destroy_worker, nullptr, STARPU_CUDA);
 }
 
@@ -191,11 +189,10 @@ UseLane::~UseLane() { lane_in_use = before_; }
 
 template <Scalar T>
 void set_unit_diagonal(int n, T* A, int lda) {
-  codelets::check(
-      "cudaMemcpy2D",
-      cudaMemcpy2DAsync(A, (lda + std::size_t{1}) * sizeof(T),  // the stride: from one diagonal element to the next
-                        static_cast<const std::byte*>(my_worker().ones) + offset_of_ones<T>, sizeof(T), sizeof(T),
-                        static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice, local_stream()));
+  check("cudaMemcpy2D",
+        cudaMemcpy2DAsync(A, (lda + std::size_t{1}) * sizeof(T),  // the stride: from one diagonal element to the next
+                          static_cast<const std::byte*>(my_worker().ones) + offset_of_ones<T>, sizeof(T), sizeof(T),
+                          static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice, local_stream()));
 }
 template void set_unit_diagonal(int, float*, int);
 template void set_unit_diagonal(int, double*, int);
@@ -204,11 +201,10 @@ template void set_unit_diagonal(int, std::complex<double>*, int);
 
 template <ComplexScalar T>
 void clear_imaginary_diagonal(int n, T* A, int lda) {
-  codelets::check("cudaMemset2D",
-                  cudaMemset2DAsync(reinterpret_cast<Real<T>*>(A) + 1, (lda + std::size_t{1}) * sizeof(T), 0,
-                                    sizeof(Real<T>), static_cast<std::size_t>(n), local_stream()));
+  check("cudaMemset2D", cudaMemset2DAsync(reinterpret_cast<Real<T>*>(A) + 1, (lda + std::size_t{1}) * sizeof(T), 0,
+                                          sizeof(Real<T>), static_cast<std::size_t>(n), local_stream()));
 }
 template void clear_imaginary_diagonal(int, std::complex<float>*, int);
 template void clear_imaginary_diagonal(int, std::complex<double>*, int);
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -13,7 +13,7 @@
 
 /// For each CUDA worker, a cuBLAS handle on its stream, device memory and pinned host memory. StarPU's own handles are
 /// not used, because they belong to the program that started StarPU, and dangle after its shutdown.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 /// Creates the handles and the memory of all CUDA workers, and adds slots to `sum_slots`.
 /// @throws RuntimeError if cuBLAS cannot start and compute on a device, or the device is out of memory
@@ -53,7 +53,7 @@ Lane& local_lane();
 void leave_core_of_worker();
 
 /// Redirects the operations of the calling worker to another lane.
-class UseLane : NotCopyable {
+class UseLane : common::NotCopyable {
  public:
   explicit UseLane(Lane& lane);
   ~UseLane();
@@ -121,4 +121,4 @@ void set_unit_diagonal(int n, T* A, int lda);
 template <ComplexScalar T>
 void clear_imaginary_diagonal(int n, T* A, int lda);
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -17,7 +17,7 @@
 #include "resources.hpp"
 #include "staging.hpp"
 
-namespace tessera::detail::tile_interface {
+namespace tessera::device::tile_interface {
 
 namespace {
 
@@ -25,7 +25,7 @@ namespace {
 /// a whole.
 constexpr std::size_t driver_unit = std::size_t{2} << 20;
 
-DeviceHeap::Source source(int device) {
+memory::DeviceHeap::Source source(int device) {
   return {[device](std::size_t bytes) {
             const gpu::KeepCurrentDevice keep;
             if (uses_heap()) bytes = (bytes + driver_unit - 1) / driver_unit * driver_unit;  // only slabs are lent
@@ -49,10 +49,10 @@ DeviceHeap::Source source(int device) {
 /// tile.
 struct Heap {
   std::mutex mutex;
-  std::optional<DeviceHeap> heap;  // guarded by mutex, like `ends`
+  std::optional<memory::DeviceHeap> heap;  // guarded by mutex, like `ends`
   bool ends = false;
 
-  DeviceHeap& get(unsigned node) {
+  memory::DeviceHeap& get(unsigned node) {
     if (!heap) {
       const auto limit = starpu_memory_get_total(node);  // -1: unknown
       heap.emplace(limit < 0 ? std::numeric_limits<std::size_t>::max() : static_cast<std::size_t>(limit),
@@ -82,7 +82,7 @@ starpu_ssize_t allocate(void* interface, unsigned node) {
   if (starpu_node_get_kind(node) != STARPU_CUDA_RAM)
     return starpu_interface_matrix_ops.allocate_data_on_node(interface, node);
   auto& matrix = *static_cast<starpu_matrix_interface*>(interface);
-  const auto bytes = DeviceHeap::aligned(matrix.allocsize);
+  const auto bytes = memory::DeviceHeap::aligned(matrix.allocsize);
   if (starpu_memory_allocate(node, bytes, 0) != 0) return -ENOMEM;
   auto* const piece = take(node, bytes);
   if (piece == nullptr) {
@@ -108,7 +108,7 @@ void release(void* interface, unsigned node) noexcept {
     heap->release(piece);
     if (ends && heap->all_free()) heap.reset();
   }
-  starpu_memory_deallocate(node, DeviceHeap::aligned(matrix.allocsize));
+  starpu_memory_deallocate(node, memory::DeviceHeap::aligned(matrix.allocsize));
   matrix.ptr = matrix.dev_handle = 0;
 }
 
@@ -133,11 +133,11 @@ starpu_data_interface_ops with_heap(const starpu_data_copy_methods* methods) {
 /// Without the heap, the driver allocates and frees each tile, to measure the benefit of the heap. The answer is the
 /// same for the whole process, because tiles outlive sessions.
 bool uses_heap() {
-  static const bool uses = flag_in(variables::gpu_heap).value_or(true);
+  static const bool uses = common::flag_in(common::variables::gpu_heap).value_or(true);
   return uses;
 }
 
-std::optional<DeviceHeap::Position> lend(unsigned node, void* tile) {
+std::optional<memory::DeviceHeap::Position> lend(unsigned node, void* tile) {
   auto& heap = heap_of(node);
   const std::lock_guard lock(heap.mutex);
   return heap.heap ? heap.heap->lend(tile) : std::nullopt;
@@ -177,4 +177,4 @@ void stop() {
   }
 }
 
-}  // namespace tessera::detail::tile_interface
+}  // namespace tessera::device::tile_interface

@@ -3,10 +3,10 @@
 // threads holds every 32nd row.
 #include <cstddef>
 
-#include "invert_triangles.hpp"
 #include "arithmetic.cuh"
+#include "invert_triangles.hpp"
 
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -106,4 +106,4 @@ cudaError_t invert_triangles(cudaStream_t stream, bool lower, bool unit, int n, 
 #define INSTANTIATE(T) template cudaError_t invert_triangles<T>(cudaStream_t, bool, bool, int, const T*, int, T*, int);
 FOR_EACH_TYPE(INSTANTIATE)
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

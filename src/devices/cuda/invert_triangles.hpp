@@ -4,7 +4,7 @@
 #include <cuda_runtime.h>
 
 /// The inverses of small triangles. C++17, because nvcc of CUDA 11 compiles the file that implements them.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 /// The order of the triangles that `invert_triangles` inverts.
 inline constexpr int inverted_order = 256;
@@ -19,4 +19,4 @@ inline constexpr int inverted_order = 256;
 template <typename T>
 cudaError_t invert_triangles(cudaStream_t stream, bool lower, bool unit, int n, const T* A, int lda, T* V, int ldv);
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

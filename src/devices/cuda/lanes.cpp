@@ -12,7 +12,7 @@
 
 #include "on_cuda.hpp"
 
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -132,16 +132,16 @@ Lane& Lanes::panel(int rows) {
 }
 
 void Lanes::fork() const {
-  codelets::check("cudaEventRecord", cudaEventRecord(forked_, local_stream()));
+  check("cudaEventRecord", cudaEventRecord(forked_, local_stream()));
   for (auto* const stream : {products_.stream, panel_.stream})
-    codelets::check("cudaStreamWaitEvent", cudaStreamWaitEvent(stream, forked_));
+    check("cudaStreamWaitEvent", cudaStreamWaitEvent(stream, forked_));
 }
 
 void Lanes::join() const {
-  codelets::check("cudaEventRecord", cudaEventRecord(products_end_, products_.stream));
-  codelets::check("cudaEventRecord", cudaEventRecord(panel_end_, panel_.stream));
+  check("cudaEventRecord", cudaEventRecord(products_end_, products_.stream));
+  check("cudaEventRecord", cudaEventRecord(panel_end_, panel_.stream));
   for (auto* const event : {products_end_, panel_end_})
-    codelets::check("cudaStreamWaitEvent", cudaStreamWaitEvent(local_stream(), event));
+    check("cudaStreamWaitEvent", cudaStreamWaitEvent(local_stream(), event));
 }
 
 Lanes* local_lanes() {
@@ -155,4 +155,4 @@ Lanes* local_lanes() {
 
 void destroy_local_lanes() { my_lanes().reset(); }
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

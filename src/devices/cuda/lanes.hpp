@@ -12,10 +12,10 @@
 /// A factorization is a long chain of short kernels. If products could use the whole GPU, each of these kernels would
 /// wait until a thread block of a product ends and frees a multiprocessor. Products therefore leave some
 /// multiprocessors free.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 /// The two lanes of a worker. Between `fork` and `join`, work on them counts as work on the worker's stream.
-class Lanes : NotCopyable {
+class Lanes : common::NotCopyable {
  public:
   ~Lanes();
 
@@ -68,4 +68,4 @@ Lanes* local_lanes();
 /// Destroys the lanes of the calling CUDA worker.
 void destroy_local_lanes();
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -8,7 +8,7 @@
 #include "panel.hpp"
 
 /// The factorization of a few columns of a panel in registers.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -371,4 +371,4 @@ class LeafFactorization {
 
 }  // namespace
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

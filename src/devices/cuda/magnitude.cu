@@ -2,10 +2,10 @@
 // Kernels that find the largest elements of a matrix.
 #include <cstddef>
 
-#include "magnitude.hpp"
 #include "arithmetic.cuh"
+#include "magnitude.hpp"
 
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -145,4 +145,4 @@ cudaError_t write_pointers(cudaStream_t stream, const PointerArrays& of, int arr
   template cudaError_t first_not_finite<T>(cudaStream_t, bool, int, const T*, int, int*);
 FOR_EACH_TYPE(INSTANTIATE)
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -8,7 +8,7 @@
 /// Asynchronous kernels that find the largest elements of a matrix, and process the results. cuBLAS only finds the
 /// index of the largest element, for which the host would have to wait before it could read the element. C++17, because
 /// nvcc of CUDA 11 compiles the files that implement the kernels.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 /// *result ← max(*result, |Re| + |Im| of the elements of A). NaN counts as infinite.
 /// @param result  in device memory, nonnegative
@@ -47,4 +47,4 @@ struct PointerArrays {
 /// @param pointers  in device memory
 cudaError_t write_pointers(cudaStream_t stream, const PointerArrays& of, int arrays, int count, const void** pointers);
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -8,7 +8,7 @@
 #include "devices/gpu.hpp"
 #include "measured_product.hpp"
 
-namespace tessera::gpu {
+namespace tessera::device::gpu {
 
 namespace {
 
@@ -200,11 +200,11 @@ double memory_rate(int device, std::size_t bytes) {
 }
 
 double product_seconds(char type, const std::vector<int>& devices, int n, double seconds) {
-  return with_type(type, [&](auto zero) { return product_seconds<decltype(zero)>(devices, n, seconds); });
+  return common::with_type(type, [&](auto zero) { return product_seconds<decltype(zero)>(devices, n, seconds); });
 }
 
 double kernel_seconds(char type, int device, int n) {
-  return with_type(type, [&](auto zero) { return kernel_seconds<decltype(zero)>(device, n); });
+  return common::with_type(type, [&](auto zero) { return kernel_seconds<decltype(zero)>(device, n); });
 }
 
 std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes, std::size_t apart,
@@ -253,4 +253,4 @@ std::vector<double> column_seconds(int device, const std::vector<std::size_t>& b
   return seconds;
 }
 
-}  // namespace tessera::gpu
+}  // namespace tessera::device::gpu

@@ -19,7 +19,7 @@
 #include "resources.hpp"
 
 /// Shared parts of the measurements on GPUs.
-namespace tessera::gpu {
+namespace tessera::device::gpu {
 
 inline void require(cublasStatus_t status, const char* what) {
   if (status != CUBLAS_STATUS_SUCCESS) throw RuntimeError(std::string(what) + ": " + cublasGetStatusString(status));
@@ -40,7 +40,7 @@ using Handle = std::unique_ptr<std::remove_pointer_t<cublasHandle_t>, DestroyHan
 
 /// Enables direct access of one device to another's memory during the lifetime of this object. The destructor disables
 /// it unless it was enabled before: StarPU treats a link as indirect if it cannot enable the access itself.
-class PeerAccess : NotCopyable {
+class PeerAccess : common::NotCopyable {
  public:
   PeerAccess(int from, int to) : from_(from), to_(to) {
     int can = 0;
@@ -87,8 +87,8 @@ class Product {
   void start() {
     require(cudaSetDevice(device_), "cudaSetDevice");
     require(
-        device::gemm<T>(handle_.get(), Op::NoTrans, Op::NoTrans, n_, n_, n_, T(Real<T>(1.1)), static_cast<T*>(A_.get()),
-                        n_, static_cast<T*>(B_.get()), n_, T(Real<T>(0.3)), static_cast<T*>(C_.get()), n_),
+        cuda::gemm<T>(handle_.get(), Op::NoTrans, Op::NoTrans, n_, n_, n_, T(Real<T>(1.1)), static_cast<T*>(A_.get()),
+                      n_, static_cast<T*>(B_.get()), n_, T(Real<T>(0.3)), static_cast<T*>(C_.get()), n_),
         "a measured product");
   }
   void wait() {
@@ -109,4 +109,4 @@ class Product {
   Handle handle_;
 };
 
-}  // namespace tessera::gpu
+}  // namespace tessera::device::gpu

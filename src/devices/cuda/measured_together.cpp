@@ -10,12 +10,12 @@
 #include "devices/gpu.hpp"
 #include "measured_product.hpp"
 
-namespace tessera::gpu {
+namespace tessera::device::gpu {
 
 namespace {
 
 /// Work that one device repeats on one stream, with two repetitions queued at any time.
-class Repeated : NotCopyable {
+class Repeated : common::NotCopyable {
  public:
   /// @param start  queues the work on the stream; the device is current
   Repeated(int device, cudaStream_t stream, std::function<void()> start)
@@ -151,4 +151,4 @@ BusyLinks measure_links_of_first(const std::vector<int>& devices, int n, std::si
   return rates_of(paths, devices, n, bytes, seconds);
 }
 
-}  // namespace tessera::gpu
+}  // namespace tessera::device::gpu

@@ -5,7 +5,7 @@
 #include "arithmetic.cuh"
 #include "panel.hpp"
 
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -74,4 +74,4 @@ cudaError_t collect_moves(cudaStream_t stream, int* origin, int m, int* count, i
   template cudaError_t move_rows<T>(cudaStream_t, const TileColumn<T>&, int, int, const RowMoves&, bool);
 FOR_EACH_TYPE(INSTANTIATE)
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

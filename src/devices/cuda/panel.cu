@@ -7,7 +7,7 @@
 #include "leaf.cuh"
 #include "panel.hpp"
 
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 std::size_t leaf_exchange_bytes() { return sizeof(LeafExchange); }
 
@@ -100,4 +100,4 @@ cudaError_t factorize_leaf(cudaStream_t stream, const Leaf<T>& leaf, LeafExchang
   template cudaError_t factorize_leaf<T>(cudaStream_t, const Leaf<T>&, LeafExchange*, std::uint32_t, int);
 FOR_EACH_TYPE(INSTANTIATE)
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -7,7 +7,7 @@
 
 /// Asynchronous kernels of LU factorization that neither cuBLAS nor cuSOLVER has in this form. C++17, because nvcc of
 /// CUDA 11 compiles the files that implement them.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 /// A column of tiles; all but the last have `tile_m` rows.
 template <typename T>
@@ -71,4 +71,4 @@ cudaError_t set_origins(cudaStream_t stream, int* origin, int m);
 /// @param count  0 before the call
 cudaError_t collect_moves(cudaStream_t stream, int* origin, int m, int* count, int* destination, int* source);
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -21,7 +21,7 @@
 #include "devices/tile_interface.hpp"
 #include "resources.hpp"
 
-namespace tessera::detail {
+namespace tessera::device {
 
 namespace {
 
@@ -226,4 +226,4 @@ std::unique_ptr<PeerMemory> make_cuda_peers() {
 
 std::unique_ptr<PeerMemory> (*make_peer_memory)() = make_cuda_peers;
 
-}  // namespace tessera::detail
+}  // namespace tessera::device

@@ -11,7 +11,7 @@
 
 #include "cublas.hpp"
 
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -49,7 +49,7 @@ bool compute_product(const blas::Call& c, int gpu) {
   const std::unique_lock alone(caller.mutex, std::try_to_lock);
   if (!alone || cudaSetDevice(gpu) != cudaSuccess || !caller.start()) return false;
   const auto to_int = [](Index x) { return static_cast<int>(x); };
-  const auto status = with_type(c.type, [&]<Scalar T>(T) {
+  const auto status = common::with_type(c.type, [&]<Scalar T>(T) {
     return gemm<T>(caller.handle, c.op_a, c.op_b, to_int(c.m), to_int(c.n), to_int(c.k),
                    *static_cast<const T*>(c.alpha), static_cast<const T*>(c.A), to_int(c.lda),
                    static_cast<const T*>(c.B), to_int(c.ldb), *static_cast<const T*>(c.beta), static_cast<T*>(c.C),
@@ -67,4 +67,4 @@ void destroy_products() {
     if (const int device = gpu++; caller.handle != nullptr) cudaSetDevice(device), caller.stop();
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

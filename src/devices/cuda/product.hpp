@@ -5,7 +5,7 @@
 
 /// Products whose operands are all in the memory of one GPU, computed by the calling thread. A task would take longer
 /// to start and to end.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 /// Computes a call of gemm on a GPU, which becomes the thread's current device, and waits for its end.
 /// @param gpu  CUDA's number
@@ -18,4 +18,4 @@ bool compute_product(const blas::Call& call, int gpu);
 /// Frees what `compute_product` keeps. @pre  no thread is in it
 void destroy_products();
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

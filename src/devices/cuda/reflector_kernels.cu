@@ -6,7 +6,7 @@
 
 #include "arithmetic.cuh"
 
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -172,4 +172,4 @@ cudaError_t set_upper(cudaStream_t stream, int n, const T* signs, const T* R, in
   template cudaError_t set_upper<T>(cudaStream_t, int, const T*, const T*, int, T*, int);
 FOR_EACH_TYPE(INSTANTIATE)
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -5,7 +5,7 @@
 
 /// Asynchronous kernels of QR factorization that neither cuBLAS nor cuSOLVER has in this form. C++17, because nvcc of
 /// CUDA 11 compiles the files that implement them.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 /// V ← the lower triangle of A, of order k, with ones on its diagonal and zeros above.
 template <typename T>
@@ -36,4 +36,4 @@ cudaError_t copy_upper(cudaStream_t stream, int n, const T* A, int lda, const T*
 template <typename T>
 cudaError_t set_upper(cudaStream_t stream, int n, const T* signs, const T* R, int ldr, T* A, int lda);
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

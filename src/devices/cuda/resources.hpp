@@ -11,7 +11,7 @@
 #include <tessera/error.hpp>
 
 /// Owning pointers to CUDA objects.
-namespace tessera::gpu {
+namespace tessera::device::gpu {
 
 /// @param what  the operation, for the message
 /// @throws RuntimeError if the status is an error
@@ -101,4 +101,4 @@ inline Event create_event(unsigned flags = cudaEventDefault) {
   return Event(event);
 }
 
-}  // namespace tessera::gpu
+}  // namespace tessera::device::gpu

@@ -11,7 +11,7 @@
 #include "lanes.hpp"
 #include "on_cuda.hpp"
 
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -45,7 +45,7 @@ void destroy_local_solver(void* /*unused*/) {
 /// Reports the failure of a call, if it has failed. @return  whether the call succeeded
 template <typename Status>
 bool succeeds(const char* what, Status status) {
-  codelets::check(what, status);
+  check(what, status);
   return status == Status{};  // 0 in both libraries
 }
 
@@ -68,7 +68,7 @@ bool start(Solver& solver) {
 }
 
 void use_stream(const Solver& solver, Stream stream) {
-  if (solver.handle != nullptr) codelets::check("cusolverDnSetStream", cusolverDnSetStream(solver.handle, stream));
+  if (solver.handle != nullptr) check("cusolverDnSetStream", cusolverDnSetStream(solver.handle, stream));
 }
 
 }  // namespace
@@ -93,11 +93,11 @@ void* solver_workspace(std::size_t bytes) {
   if (bytes <= size) return data;
   cudaFree(data);  // waits for the kernels that use it
   data = nullptr, size = 0;
-  codelets::check("cudaMalloc", cudaMalloc(&data, bytes));
+  check("cudaMalloc", cudaMalloc(&data, bytes));
   if (data != nullptr) size = bytes;
   return data;
 }
 
 void destroy_solvers() { starpu_execute_on_each_worker(destroy_local_solver, nullptr, STARPU_CUDA); }
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -15,7 +15,7 @@
 
 /// cuSOLVER on the stream of a CUDA worker, which starts it for its first factorization. Programs that only multiply
 /// neither wait for cuSOLVER nor spend memory on it.
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 /// The resources of a worker for the factorization of tiles.
 struct Solver {
@@ -40,7 +40,7 @@ Solver& local_solver();
 std::uint32_t next_epoch(Solver& solver);
 
 /// While this object exists, the solver of the calling CUDA worker computes on the lane in use.
-class SolverOnLane : NotCopyable {
+class SolverOnLane : common::NotCopyable {
  public:
   SolverOnLane();
   ~SolverOnLane();
@@ -50,18 +50,18 @@ class SolverOnLane : NotCopyable {
 void destroy_solvers();
 
 // A function of a triangle of A, and the number of workspace elements that it needs.
-#define DEFINE_ON_TRIANGLE(name)                                                                                      \
-  template <Scalar T>                                                                                                 \
-  cusolverStatus_t name##_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) {      \
-    return call(of_type<T>(cusolverDnS##name##_bufferSize, cusolverDnD##name##_bufferSize,                            \
-                           cusolverDnC##name##_bufferSize, cusolverDnZ##name##_bufferSize),                           \
-                handle, uplo, n, A, lda, elements);                                                                   \
-  }                                                                                                                   \
-  template <Scalar T>                                                                                                 \
-  cusolverStatus_t name(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,       \
-                        int* info) {                                                                                  \
-    return call(of_type<T>(cusolverDnS##name, cusolverDnD##name, cusolverDnC##name, cusolverDnZ##name), handle, uplo, \
-                n, A, lda, workspace, elements, info);                                                                \
+#define DEFINE_ON_TRIANGLE(name)                                                                                 \
+  template <Scalar T>                                                                                            \
+  cusolverStatus_t name##_workspace(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, int* elements) { \
+    return call(common::of_type<T>(cusolverDnS##name##_bufferSize, cusolverDnD##name##_bufferSize,               \
+                                   cusolverDnC##name##_bufferSize, cusolverDnZ##name##_bufferSize),              \
+                handle, uplo, n, A, lda, elements);                                                              \
+  }                                                                                                              \
+  template <Scalar T>                                                                                            \
+  cusolverStatus_t name(cusolverDnHandle_t handle, Uplo uplo, int n, T* A, int lda, T* workspace, int elements,  \
+                        int* info) {                                                                             \
+    return call(common::of_type<T>(cusolverDnS##name, cusolverDnD##name, cusolverDnC##name, cusolverDnZ##name),  \
+                handle, uplo, n, A, lda, workspace, elements, info);                                             \
   }
 
 /// A triangle of A ← its Cholesky factor. *info ← 0, or the order of the first leading minor that is not positive.
@@ -75,23 +75,23 @@ DEFINE_ON_TRIANGLE(potri)
 /// The number of workspace elements that `getrf` needs.
 template <Scalar T>
 cusolverStatus_t getrf_workspace(cusolverDnHandle_t handle, int m, int n, T* A, int lda, int* elements) {
-  return call(of_type<T>(cusolverDnSgetrf_bufferSize, cusolverDnDgetrf_bufferSize, cusolverDnCgetrf_bufferSize,
-                         cusolverDnZgetrf_bufferSize),
+  return call(common::of_type<T>(cusolverDnSgetrf_bufferSize, cusolverDnDgetrf_bufferSize, cusolverDnCgetrf_bufferSize,
+                                 cusolverDnZgetrf_bufferSize),
               handle, m, n, A, lda, elements);
 }
 
 /// A ← L U with P A = L U, or with A = L U if `pivots` is null. *info ← 0, or the first i with U(i, i) = 0.
 template <Scalar T>
 cusolverStatus_t getrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T* workspace, int* pivots, int* info) {
-  return call(of_type<T>(cusolverDnSgetrf, cusolverDnDgetrf, cusolverDnCgetrf, cusolverDnZgetrf), handle, m, n, A, lda,
-              workspace, pivots, info);
+  return call(common::of_type<T>(cusolverDnSgetrf, cusolverDnDgetrf, cusolverDnCgetrf, cusolverDnZgetrf), handle, m, n,
+              A, lda, workspace, pivots, info);
 }
 
 /// The number of workspace elements that `geqrf` needs.
 template <Scalar T>
 cusolverStatus_t geqrf_workspace(cusolverDnHandle_t handle, int m, int n, T* A, int lda, int* elements) {
-  return call(of_type<T>(cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize, cusolverDnCgeqrf_bufferSize,
-                         cusolverDnZgeqrf_bufferSize),
+  return call(common::of_type<T>(cusolverDnSgeqrf_bufferSize, cusolverDnDgeqrf_bufferSize, cusolverDnCgeqrf_bufferSize,
+                                 cusolverDnZgeqrf_bufferSize),
               handle, m, n, A, lda, elements);
 }
 
@@ -99,24 +99,24 @@ cusolverStatus_t geqrf_workspace(cusolverDnHandle_t handle, int m, int n, T* A, 
 template <Scalar T>
 cusolverStatus_t geqrf(cusolverDnHandle_t handle, int m, int n, T* A, int lda, T* tau, T* workspace, int elements,
                        int* info) {
-  return call(of_type<T>(cusolverDnSgeqrf, cusolverDnDgeqrf, cusolverDnCgeqrf, cusolverDnZgeqrf), handle, m, n, A, lda,
-              tau, workspace, elements, info);
+  return call(common::of_type<T>(cusolverDnSgeqrf, cusolverDnDgeqrf, cusolverDnCgeqrf, cusolverDnZgeqrf), handle, m, n,
+              A, lda, tau, workspace, elements, info);
 }
 
 /// B ← A⁻¹ B, with the factor of A that `potrf` has computed.
 template <Scalar T>
 cusolverStatus_t potrs(cusolverDnHandle_t handle, Uplo uplo, int n, int nrhs, const T* A, int lda, T* B, int ldb,
                        int* info) {
-  return call(of_type<T>(cusolverDnSpotrs, cusolverDnDpotrs, cusolverDnCpotrs, cusolverDnZpotrs), handle, uplo, n, nrhs,
-              A, lda, B, ldb, info);
+  return call(common::of_type<T>(cusolverDnSpotrs, cusolverDnDpotrs, cusolverDnCpotrs, cusolverDnZpotrs), handle, uplo,
+              n, nrhs, A, lda, B, ldb, info);
 }
 
 /// B ← A⁻¹ B, with the factors of A that `getrf` has computed.
 template <Scalar T>
 cusolverStatus_t getrs(cusolverDnHandle_t handle, int n, int nrhs, const T* A, int lda, const int* pivots, T* B,
                        int ldb, int* info) {
-  return call(of_type<T>(cusolverDnSgetrs, cusolverDnDgetrs, cusolverDnCgetrs, cusolverDnZgetrs), handle, CUBLAS_OP_N,
-              n, nrhs, A, lda, pivots, B, ldb, info);
+  return call(common::of_type<T>(cusolverDnSgetrs, cusolverDnDgetrs, cusolverDnCgetrs, cusolverDnZgetrs), handle,
+              CUBLAS_OP_N, n, nrhs, A, lda, pivots, B, ldb, info);
 }
 
 /// The bytes of workspace, on the device and on the host, that `trtri` needs.
@@ -124,8 +124,8 @@ template <Scalar T>
 cusolverStatus_t trtri_workspace(cusolverDnHandle_t handle, Uplo uplo, Diag diag, int n, T* A, int lda,
                                  std::size_t* on_device, std::size_t* on_host) {
   return cusolverDnXtrtri_bufferSize(handle, cublas(uplo), cublas(diag), n,
-                                     of_type<T>(CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F), A, lda, on_device,
-                                     on_host);
+                                     common::of_type<T>(CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F), A, lda,
+                                     on_device, on_host);
 }
 
 /// A triangle of A ← its inverse. *info ← 0, or the first i with A(i, i) = 0.
@@ -133,8 +133,8 @@ template <Scalar T>
 cusolverStatus_t trtri(cusolverDnHandle_t handle, Uplo uplo, Diag diag, int n, T* A, int lda, void* on_device,
                        std::size_t device_bytes, void* on_host, std::size_t host_bytes, int* info) {
   return cusolverDnXtrtri(handle, cublas(uplo), cublas(diag), n,
-                          of_type<T>(CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F), A, lda, on_device, device_bytes,
-                          on_host, host_bytes, info);
+                          common::of_type<T>(CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F), A, lda, on_device,
+                          device_bytes, on_host, host_bytes, info);
 }
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -30,12 +30,12 @@
 #include "memory/staging/thread_pool.hpp"
 #include "stream_counters.hpp"
 
-namespace tessera::detail::staging {
+namespace tessera::device::staging {
 
 namespace {
 
 // Not destroyed at exit: a forked child has neither the threads nor the GPUs.
-ThreadPool<Copier>* pool = nullptr;
+memory::staging::ThreadPool<Copier>* pool = nullptr;
 Corners* corners = nullptr;
 
 /// The host's part of copying a piece.
@@ -54,8 +54,10 @@ struct PostedCopy {
 
   int piece_count() const { return copy.piece_count(); }
   int part_count(int piece) const { return Piece(copy, piece, nullptr).part_count(part_bytes); }
-  void add(const std::vector<CounterOperation>& operations) const { stream_counters.add(copy.stream, operations); }
-  void add_to_link(std::size_t stream, const std::vector<CounterOperation>& operations) const {
+  void add(const std::vector<memory::staging::CounterOperation>& operations) const {
+    stream_counters.add(copy.stream, operations);
+  }
+  void add_to_link(std::size_t stream, const std::vector<memory::staging::CounterOperation>& operations) const {
     stream_counters.add(link[stream].get(), operations);
   }
   void copy_on_link(std::size_t stream, int piece, std::byte* buffer) const {
@@ -108,19 +110,20 @@ class Posting {
     bool failed = false;
     gpu::HostMemory data, counters;
     std::vector<gpu::Stream> link;
-    std::optional<PostedCopies<PostedCopy, HostCopy>> copies;
+    std::optional<memory::staging::PostedCopies<PostedCopy, HostCopy>> copies;
   };
 
   /// @return  false if the system does not pin more memory, or if the device's streams do not support counters
   bool prepare(Direction& direction, int gpu) {
     try {
       direction.data = gpu::allocate_host(buffers_ * buffer_bytes);
-      direction.counters = gpu::allocate_host(buffers_ * sizeof(BufferCounters));
-      auto* const counters = static_cast<BufferCounters*>(direction.counters.get());
+      direction.counters = gpu::allocate_host(buffers_ * sizeof(memory::staging::BufferCounters));
+      auto* const counters = static_cast<memory::staging::BufferCounters*>(direction.counters.get());
       std::uninitialized_value_construct_n(counters, buffers_);
       while (direction.link.size() < streams_of_link) direction.link.push_back(gpu::create_stream(gpu));
       auto* const first = direction.link.front().get();
-      stream_counters_.add(first, std::array{CounterOperation{CounterOperation::Kind::Reach, {&counters->emptied, 0}}});
+      stream_counters_.add(first, std::array{memory::staging::CounterOperation{
+                                      memory::staging::CounterOperation::Kind::Reach, {&counters->emptied, 0}}});
       gpu::require(cudaStreamSynchronize(first), "cudaStreamSynchronize");
       direction.copies.emplace(static_cast<std::byte*>(direction.data.get()), buffer_bytes, counters, buffers_,
                                direction.link.size(), host_);
@@ -133,7 +136,7 @@ class Posting {
   const StreamCounters stream_counters_;
   const std::size_t buffers_;
   std::array<std::array<Direction, 2>, STARPU_MAXCUDADEVS> directions_;  ///< by CUDA ordinal
-  HostCopies<HostCopy> host_;  ///< last, so that its threads end before the buffers are freed
+  memory::staging::HostCopies<HostCopy> host_;  ///< last, so that its threads end before the buffers are freed
 };
 std::map<int, std::shared_ptr<Posting>>* posting = nullptr;  ///< by GPU; null: copies cannot be posted
 
@@ -144,8 +147,8 @@ void copy_rectangle(const starpu_matrix_interface& source, unsigned from, const 
     return reinterpret_cast<std::byte*>(tile.ptr) + offset(tile, part.i, part.j);
   };
   if (kind == cudaMemcpyDeviceToHost)
-    overwrites::before(at(target), reinterpret_cast<const std::byte*>(target.ptr) +
-                                       offset(target, part.i + part.m, part.j + part.n - 1));
+    common::overwrites::before(at(target), reinterpret_cast<const std::byte*>(target.ptr) +
+                                               offset(target, part.i + part.m, part.j + part.n - 1));
   const auto height = static_cast<std::size_t>(part.m) * source.elemsize, columns = static_cast<std::size_t>(part.n),
              source_ld = source.ld * source.elemsize, target_ld = target.ld * source.elemsize;
   if (height == source_ld && height == target_ld)
@@ -195,7 +198,7 @@ int copy(void* source, unsigned from, void* target, unsigned to, cudaStream_t st
         pool->run(job());
     }
   } catch (const std::exception& error) {
-    codelets::report_failure(error.what());
+    common::report_failure(error.what());
   }
   starpu_interface_data_copy(from, to, s.bytes);
   return -EAGAIN;  // tells StarPU to wait for the copies in the stream
@@ -217,7 +220,7 @@ int copy_to_peer(void* source, unsigned from, void* target, unsigned to, cudaStr
     if (!uncut.empty() && !(reachable && corners->copy(t, s, uncut, starpu_memory_node_get_devid(to), stream)))
       for (const auto& corner : uncut) for_each_used_column(s, corner, direct);
   } catch (const std::exception& error) {
-    codelets::report_failure(error.what());
+    common::report_failure(error.what());
   }
   starpu_interface_data_copy(from, to, s.bytes);
   return -EAGAIN;
@@ -280,7 +283,8 @@ void start(std::size_t pinned_memory) {
   const auto threads = copying_threads(gpus, rate_of_links()).count;
   if (const auto buffers = useful_buffers(pinned_memory, gpus); streams && buffers > 0)
     start_posting(*streams, buffers, threads);
-  pool = new ThreadPool<Copier>(posting != nullptr ? 0 : threads_of_pool(threads, pinned_memory, Copier::bytes, gpus));
+  pool = new memory::staging::ThreadPool<Copier>(
+      posting != nullptr ? 0 : memory::staging::threads_of_pool(threads, pinned_memory, Copier::bytes, gpus));
   corners = new Corners;
 }
 
@@ -292,4 +296,4 @@ void stop() {
   delete std::exchange(corners, nullptr);
 }
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::device::staging

@@ -10,7 +10,7 @@ struct starpu_data_copy_methods;
 /// copies earlier pieces. The link copies rectangles. A kernel writes the remaining squares at the diagonal of a
 /// triangle (its *corners*, see partial_tile.hpp), because only a part of each may be written: to pinned memory, or to
 /// another GPU if the caller's matrix is there.
-namespace tessera::detail::staging {
+namespace tessera::device::staging {
 
 /// The copy methods of a `PartialTile` in pinned memory: direct copies, except for the corners of tiles from a GPU.
 const starpu_data_copy_methods* pinned_copies();
@@ -33,4 +33,4 @@ bool posts_copies();
 /// @pre  no tile is being copied
 void stop();
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::device::staging

@@ -15,7 +15,7 @@
 
 #include "memory/staging/posted_copies.hpp"
 
-namespace tessera::detail::staging {
+namespace tessera::device::staging {
 
 /// Lets streams wait for counters in pinned memory, and write to them. CUDA supports this on all devices since 12.0.
 class StreamCounters {
@@ -42,7 +42,7 @@ class StreamCounters {
 
   /// Adds operations to a stream, in this order.
   /// @throws RuntimeError
-  void add(cudaStream_t stream, std::span<const CounterOperation> operations) const {
+  void add(cudaStream_t stream, std::span<const memory::staging::CounterOperation> operations) const {
     constexpr std::size_t most = 255;  // CUDA takes fewer than 256 at once
     std::vector<CUstreamBatchMemOpParams> batch;
     for (; !operations.empty(); operations = operations.subspan(batch.size())) {
@@ -51,7 +51,7 @@ class StreamCounters {
         auto& added = batch.emplace_back();
         // With unified addressing, pinned memory has the same address on device and host.
         const auto address = reinterpret_cast<CUdeviceptr>(moment.counter);
-        if (kind == CounterOperation::Kind::Wait) {
+        if (kind == memory::staging::CounterOperation::Kind::Wait) {
           added.waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32;
           added.waitValue.address = address;
           added.waitValue.value = moment.value;
@@ -73,4 +73,4 @@ class StreamCounters {
   Batch batch_;
 };
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::device::staging

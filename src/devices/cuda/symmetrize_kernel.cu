@@ -5,7 +5,7 @@
 
 #include "arithmetic.cuh"
 
-namespace tessera::device {
+namespace tessera::device::cuda {
 
 namespace {
 
@@ -68,4 +68,4 @@ cudaError_t symmetrize(cudaStream_t stream, bool lower, bool hermitian, int n, c
 #define INSTANTIATE(T) template cudaError_t symmetrize<T>(cudaStream_t, bool, bool, int, const T*, int, T*, int);
 FOR_EACH_TYPE(INSTANTIATE)
 
-}  // namespace tessera::device
+}  // namespace tessera::device::cuda

@@ -20,14 +20,14 @@
 #include "common/not_copyable.hpp"
 #include "common/variables.hpp"
 
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 namespace {
 
 /// Restores signal handlers at the end of a scope if a library that was loaded within the scope has replaced them. Some
 /// OpenCL drivers do so when they start, because of LLVM. Handlers that another thread of the program sets within the
 /// scope stay.
-class KeptSignals : NotCopyable {
+class KeptSignals : common::NotCopyable {
  public:
   KeptSignals() {
     dl_iterate_phdr(remember, &loaded_);
@@ -70,7 +70,7 @@ class KeptSignals : NotCopyable {
 
 constexpr cl_uint most_platforms = 4;  // StarPU's limit
 
-bool is_positive(const char* variable) { return detail::as_number<int>(detail::environment(variable)).value_or(0) > 0; }
+bool is_positive(const char* variable) { return common::as_number<int>(common::environment(variable)).value_or(0) > 0; }
 
 /// The functions of the driver to which an object belongs: each object begins with their address (cl_khr_icd). If
 /// `object` points to elements instead, another thread may be writing the first one at the same time, which does no
@@ -90,7 +90,7 @@ std::vector<cl_platform_id> platforms() {
 /// Lists devices exactly as StarPU does for the same types.
 std::vector<cl_device_id> list(cl_device_type types) {
   const KeptSignals until_drivers_have_started;
-  const detail::NoSignals in_their_threads;
+  const common::NoSignals in_their_threads;
   std::vector<cl_device_id> devices;
   for (auto* const platform : platforms()) {
     std::array<cl_device_id, STARPU_MAXOPENCLDEVS> found{};
@@ -155,7 +155,7 @@ std::string pci_address(int number) {
 bool counts_processors() { return the_list(Kinds::Gpus).processors; }
 
 bool gains_from_pinned_memory(cl_device_id device) {
-  if (const auto asked_for = detail::flag_in(detail::variables::opencl_pinned)) return *asked_for;
+  if (const auto asked_for = common::flag_in(common::variables::opencl_pinned)) return *asked_for;
   return !is_processor(device) && value_of<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_FALSE;
 }
 
@@ -168,4 +168,4 @@ std::string text_of(cl_device_id device, cl_device_info what) {
   return text;
 }
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

@@ -9,7 +9,7 @@
 #include "opencl.hpp"
 
 /// The OpenCL devices of this process, as StarPU lists them.
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 /// The devices, in StarPU's order. The first call in a process decides whether processors are included.
 const std::vector<cl_device_id>& listed(Kinds kinds);
@@ -35,4 +35,4 @@ inline bool is_processor(cl_device_id device) {
   return (value_of<cl_device_type>(device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
 }
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

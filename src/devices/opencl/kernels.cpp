@@ -3,7 +3,7 @@
 
 #include <string>
 
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 /// The text of kernels.cl, which CMakeLists.txt turns into a source file.
 extern const char* const kernel_source;
@@ -70,9 +70,7 @@ cl_int run(cl_command_queue queue, const Kernel& kernel, int m, int n) {
   return clEnqueueNDRangeKernel(queue, kernel.get(), 2, nullptr, size, group, 0, nullptr, nullptr);
 }
 
-cl_int number_of(codelets::Part part) {
-  return part == codelets::Part::All ? 0 : part == codelets::Part::Lower ? 1 : 2;
-}
+cl_int number_of(common::Part part) { return part == common::Part::All ? 0 : part == common::Part::Lower ? 1 : 2; }
 cl_int flag(bool value) { return value ? 1 : 0; }
 cl_int stride(const Place& place) { return static_cast<cl_int>(place.ld); }
 cl_ulong offset(const Place& place) { return place.offset; }
@@ -144,4 +142,4 @@ template class Kernels<double>;
 template class Kernels<std::complex<float>>;
 template class Kernels<std::complex<double>>;
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

@@ -13,7 +13,7 @@
 
 /// Calls of CLBlast's functions, column-major, and the operations of kernels.cl on one device. Each enqueues
 /// kernels and returns.
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 inline clblast::Side clblast_of(Side side) { return side == Side::Left ? clblast::Side::kLeft : clblast::Side::kRight; }
 inline clblast::Triangle clblast_of(Uplo uplo) {
@@ -74,7 +74,7 @@ clblast::StatusCode call(auto function, cl_command_queue queue, const auto&... x
 /// The part of an m×n matrix that an operation computes. The diagonal enters the matrix in row `first`.
 struct PartOf {
   int m, n;
-  codelets::Part part = codelets::Part::All;
+  common::Part part = common::Part::All;
   int first = 0;
   bool real_diagonal = false;  ///< treats the imaginary part of the diagonal as 0, and sets it to 0
 };
@@ -128,4 +128,4 @@ class Kernels {
   Kernel scale_, add_, real_diagonal_, apply_triangle_, move_rows_;
 };
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

@@ -9,7 +9,7 @@
 #include "found_devices.hpp"
 #include "kernels.hpp"
 
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 namespace {
 
@@ -52,7 +52,7 @@ double product_seconds(cl_device_id device, int n) {
 }  // namespace
 
 double kernel_seconds(char type, int number, int n) {
-  return with_type(type, [&]<Scalar T>(T) { return product_seconds<T>(device(number), n); });
+  return common::with_type(type, [&]<Scalar T>(T) { return product_seconds<T>(device(number), n); });
 }
 
 LinkRates measure_link(int number) {
@@ -77,4 +77,4 @@ LinkRates measure_link(int number) {
   return {static_cast<double>(bytes) / to, static_cast<double>(bytes) / from};
 }
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

@@ -4,7 +4,7 @@
 
 #include "opencl.hpp"
 
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 namespace {
 constexpr const char* without = "this Tessera was built without OpenCL";
@@ -20,4 +20,4 @@ double kernel_seconds(char /*type*/, int /*device*/, int /*n*/) { throw RuntimeE
 LinkRates measure_link(int /*device*/) { throw RuntimeError(without); }
 void require_same_device(int /*device*/) { throw RuntimeError(without); }
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

@@ -2,7 +2,7 @@
 // A StarPU without OpenCL counts no devices.
 #include "opencl.hpp"
 
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 int device_count() { return 0; }
 bool counts_processors() { return false; }
@@ -10,4 +10,4 @@ std::string pci_address(int /*device*/) { return {}; }
 
 bool is_buffer(const void* /*data*/) { return false; }
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

@@ -13,7 +13,7 @@
 #include "common/not_copyable.hpp"
 
 /// OpenCL objects that release themselves.
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 template <auto release>
 struct Release {
@@ -61,7 +61,7 @@ inline Buffer new_buffer(cl_context context, std::size_t bytes) {
 
 /// Host memory that a device can copy from and to at the full rate of the link. It is a mapped OpenCL buffer, because
 /// drivers pin the memory of such buffers.
-class PinnedMemory : NotCopyable {
+class PinnedMemory : common::NotCopyable {
  public:
   /// @param queue  a queue of the device, which must outlive this object
   PinnedMemory(cl_context context, cl_command_queue queue, std::size_t bytes) : queue_(queue) {
@@ -85,4 +85,4 @@ class PinnedMemory : NotCopyable {
   void* data_ = nullptr;
 };
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

@@ -15,21 +15,21 @@
 #include "devices/tile_stack.hpp"
 #include "workers.hpp"
 
-namespace tessera::codelets {
+namespace tessera::device {
 
 inline void check(const char* operation, clblast::StatusCode status) {
   if (status != clblast::StatusCode::kSuccess)
-    report_failure(std::string(operation) + " on an OpenCL device: CLBlast's status " +
-                   std::to_string(static_cast<int>(status)));
+    common::report_failure(std::string(operation) + " on an OpenCL device: CLBlast's status " +
+                           std::to_string(static_cast<int>(status)));
 }
 inline void check_opencl(const char* operation, cl_int status) {
   if (status != CL_SUCCESS)
-    report_failure(operation + (" on an OpenCL device: OpenCL's error " + std::to_string(status)));
+    common::report_failure(operation + (" on an OpenCL device: OpenCL's error " + std::to_string(status)));
 }
 
 /// The tiles of a task on an OpenCL device. Kernels calculate with addresses of elements, but OpenCL has buffers and
 /// offsets. Each tile therefore gets a range of numbers that serve as addresses; `place` translates them.
-class OpenClTiles : NotCopyable {
+class OpenClTiles : common::NotCopyable {
  public:
   OpenClTiles(void* const buffers[], int count) : interfaces_(static_cast<std::size_t>(count)) {
     for (std::size_t i = 0; i < interfaces_.size(); i++) {
@@ -169,4 +169,4 @@ struct OnOpenCl {
   }
 };
 
-}  // namespace tessera::codelets
+}  // namespace tessera::device

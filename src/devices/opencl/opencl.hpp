@@ -8,7 +8,7 @@
 
 /// OpenCL devices, outside the codelets. Devices are identified by StarPU's numbers. A build without OpenCL finds no
 /// devices.
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 enum class Kinds {
   Gpus,  ///< GPUs and accelerators
@@ -57,4 +57,4 @@ bool is_buffer(const void* data);
 /// @throws RuntimeError if the running StarPU has another device under this number
 void require_same_device(int device);
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

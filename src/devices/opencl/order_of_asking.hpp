@@ -5,7 +5,7 @@
 #include <numeric>
 #include <vector>
 
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 /// The kind of an OpenCL device, which decides its place in the order.
 enum class DeviceOf { OtherMaker, Nvidia, Processor };
@@ -22,4 +22,4 @@ inline std::vector<int> order_of_asking(const std::vector<DeviceOf>& devices, bo
   return order;
 }
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

@@ -11,7 +11,7 @@
 #include "kernels.hpp"
 #include "order_of_asking.hpp"
 
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 namespace {
 
@@ -39,7 +39,7 @@ bool computes(cl_context context, cl_device_id device) {
   const auto queue = new_queue(context, device);
   const auto a = new_buffer(context, bytes), b = new_buffer(context, bytes), c = new_buffer(context, bytes);
   write(queue.get(), a, A), write(queue.get(), b, B), write(queue.get(), c, C);
-  const opencl::Kernels<T> kernels(context, device);
+  const Kernels<T> kernels(context, device);
   const Place in_a{a.get(), 0, n}, in_b{b.get(), 0, n}, in_c{c.get(), 0, n};
   require(kernels.scale(queue.get(), {n, n}, T(2), in_c), "scaling a matrix");
   if (gemm<T>(queue.get(), Op::NoTrans, Op::NoTrans, n, n, n, T(1), in_a, in_b, T(1), in_c) !=
@@ -145,4 +145,4 @@ void require_same_device(int number) {
         "other values of STARPU_OPENCL_ON_CPUS or STARPU_OPENCL_ONLY_ON_CPUS");
 }
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

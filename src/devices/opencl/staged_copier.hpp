@@ -13,7 +13,7 @@
 #include "objects.hpp"
 
 /// Copies by one thread of pieces of a tile between host memory and an OpenCL device, through pinned staging buffers.
-namespace tessera::detail::staging {
+namespace tessera::device::staging {
 
 /// A device and its copy queues, which any thread may use.
 struct OpenClDevice {
@@ -71,7 +71,7 @@ class OpenClCopier {
 
   /// Copies pieces until none are left. On return the pieces are in host memory, or in the device's queue.
   /// @throws RuntimeError
-  void copy(const OpenClTileCopy& job, Pieces& pieces) {
+  void copy(const OpenClTileCopy& job, memory::staging::Pieces& pieces) {
     auto& both = buffers_.at(job.device);
     const auto& queue = job.to_device ? job.device->in : job.device->out;
     std::optional<Begun> last;
@@ -90,7 +90,7 @@ class OpenClCopier {
   }
 
  private:
-  struct StagingBuffer : NotCopyable {
+  struct StagingBuffer : common::NotCopyable {
     opencl::PinnedMemory memory;
     opencl::Event pending;  ///< event of the last copy through the buffer; null: done
 
@@ -127,4 +127,4 @@ class OpenClCopier {
   std::map<const OpenClDevice*, Both> buffers_;
 };
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::device::staging

@@ -21,7 +21,7 @@
 #include "objects.hpp"
 #include "staged_copier.hpp"
 
-namespace tessera::detail::opencl_copies {
+namespace tessera::device::opencl_copies {
 
 namespace {
 
@@ -33,7 +33,7 @@ struct Device : staging::OpenClDevice {
 auto& devices = *new std::array<Device, STARPU_MAXNODES>;
 
 /// Threads for copies through staging buffers. Null if no device needs them.
-staging::ThreadPool<staging::OpenClCopier>* pool = nullptr;
+memory::staging::ThreadPool<staging::OpenClCopier>* pool = nullptr;
 
 /// The commands that copy one tile.
 class Copy {
@@ -49,8 +49,8 @@ class Copy {
   }
   void to_host(const Rectangle& part) {
     const auto* const tile = host() + host_.offset;
-    overwrites::before(tile + offset(host_, part.i, part.j),
-                       tile + offset(host_, part.i + part.m, part.j + part.n - 1));
+    common::overwrites::before(tile + offset(host_, part.i, part.j),
+                               tile + offset(host_, part.i + part.m, part.j + part.n - 1));
     const Shape shape(*this, part);
     began(clEnqueueReadBufferRect(queue_, buffer(), CL_FALSE, shape.device, shape.host, shape.size, pitch(device_), 0,
                                   pitch(host_), 0, host(), 0, nullptr, next_event()));
@@ -67,7 +67,7 @@ class Copy {
  private:
   /// A rectangle of a column-major tile in the form that OpenCL expects, in bytes and columns: its origins on both
   /// sides, and its size.
-  struct Shape : NotCopyable {
+  struct Shape : common::NotCopyable {
     std::array<std::size_t, 3> device_origin, host_origin, region;
     const std::size_t *device = device_origin.data(), *host = host_origin.data(), *size = region.data();
 
@@ -92,8 +92,7 @@ class Copy {
   }
   void began(cl_int status) {
     if (status != CL_SUCCESS)
-      codelets::report_failure("a copy between the host and an OpenCL device: OpenCL's error " +
-                               std::to_string(status));
+      common::report_failure("a copy between the host and an OpenCL device: OpenCL's error " + std::to_string(status));
     else last_.reset(event_);
   }
 
@@ -118,7 +117,7 @@ bool copy_staged(const PartialTile& host, const PartialTile& tile, bool to_devic
     if (!pieces.empty()) pool->run({&host, &tile, pieces, to_device, &device});
     return !pieces.empty();
   } catch (const std::exception& error) {  // must not propagate through StarPU; the failure may be of an earlier tile
-    codelets::report_failure(error.what());
+    common::report_failure(error.what());
     return false;
   }
 }
@@ -129,7 +128,7 @@ bool give_event_of_all(cl_command_queue queue, cl_event& event) {
   const auto status = clEnqueueMarkerWithWaitList(queue, 0, nullptr, &event);
   clFlush(queue);  // StarPU only polls the event
   if (status == CL_SUCCESS) return true;
-  codelets::report_failure("a copy to an OpenCL device: OpenCL's error " + std::to_string(status));
+  common::report_failure("a copy to an OpenCL device: OpenCL's error " + std::to_string(status));
   clFinish(queue);
   return false;
 }
@@ -165,7 +164,7 @@ int and_wait(void* source, unsigned from, void* target, unsigned to) {
   const opencl::Event owned(event);
   const auto status = clWaitForEvents(1, &event);
   if (status != CL_SUCCESS)
-    codelets::report_failure("a copy between the host and an OpenCL device: OpenCL's error " + std::to_string(status));
+    common::report_failure("a copy between the host and an OpenCL device: OpenCL's error " + std::to_string(status));
   return 0;
 }
 
@@ -187,9 +186,9 @@ void start(std::size_t pinned_memory) {
     gains_from_help |= !opencl::is_processor(id);  // PoCL's processor devices can block concurrent threads
   }
   if (staged == 0) return;
-  pool = new staging::ThreadPool<staging::OpenClCopier>(
-      gains_from_help ? staging::threads_of_pool(copying_threads(staged).count, pinned_memory,
-                                                 staged * staging::OpenClCopier::bytes, staged)
+  pool = new memory::staging::ThreadPool<staging::OpenClCopier>(
+      gains_from_help ? memory::staging::threads_of_pool(copying_threads(staged).count, pinned_memory,
+                                                         staged * staging::OpenClCopier::bytes, staged)
                       : 0);
 }
 
@@ -205,4 +204,4 @@ void add_to(starpu_data_copy_methods& methods) {
   methods.opencl_to_ram_async = to_host_async;
 }
 
-}  // namespace tessera::detail::opencl_copies
+}  // namespace tessera::device::opencl_copies

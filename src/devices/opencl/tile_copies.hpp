@@ -8,7 +8,7 @@
 /// Copies of tiles between the host and OpenCL devices. Copies to the host write exactly the triangle of a
 /// `PartialTile`. Tiles of a device with its own memory go through pinned staging buffers, which several threads fill
 /// and empty. For other devices, one command copies each rectangle of a tile. The copies have their own queues.
-namespace tessera::detail::opencl_copies {
+namespace tessera::device::opencl_copies {
 
 /// Call this after StarPU has started, but not from a StarPU thread.
 /// @param pinned_memory  limit of the staging buffers [bytes]; 0: as much as is useful
@@ -20,4 +20,4 @@ void stop();
 /// Adds these copies to the methods of a data interface of PartialTiles.
 void add_to(starpu_data_copy_methods& methods);
 
-}  // namespace tessera::detail::opencl_copies
+}  // namespace tessera::device::opencl_copies

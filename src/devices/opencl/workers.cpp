@@ -11,7 +11,7 @@
 
 #include "common/failure.hpp"
 
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 namespace {
 
@@ -23,7 +23,7 @@ void create(void* /*unused*/) {
   try {
     mine() = std::make_unique<Worker>(starpu_worker_get_devid(starpu_worker_get_id_check()));
   } catch (const std::exception& error) {  // must not propagate through StarPU
-    codelets::report_failure(error.what());
+    common::report_failure(error.what());
   }
 }
 
@@ -85,9 +85,9 @@ std::unique_lock<std::mutex> Worker::turn() const {
 }
 
 void create_workers() {
-  const auto before = codelets::stray_failures();
+  const auto before = common::stray_failures();
   starpu_execute_on_each_worker(create, nullptr, STARPU_OPENCL);
-  if (codelets::stray_failures() != before) throw RuntimeError(codelets::last_stray_failure());
+  if (common::stray_failures() != before) throw RuntimeError(common::last_stray_failure());
 }
 
 void destroy_workers() {
@@ -97,4 +97,4 @@ void destroy_workers() {
 
 const Worker& local_worker() { return *mine(); }
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

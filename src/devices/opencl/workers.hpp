@@ -8,7 +8,7 @@
 #include "kernels.hpp"
 
 /// Resources of OpenCL workers for tile operations, created at the start of a session.
-namespace tessera::opencl {
+namespace tessera::device::opencl {
 
 /// Order of the diagonal blocks that `gemmt` computes as squares.
 inline constexpr int leaf = 256;
@@ -46,4 +46,4 @@ void destroy_workers();
 /// The resources of the calling OpenCL worker.
 const Worker& local_worker();
 
-}  // namespace tessera::opencl
+}  // namespace tessera::device::opencl

@@ -6,9 +6,9 @@
 #include "machine_description.hpp"
 
 /// The GPUs of a described machine.
-namespace tessera::gpu {
+namespace tessera::device::gpu {
 
-using simulation::described_machine, simulation::operands_are_on_a_gpu, simulation::operands_are_pageable;
+using simulated::described_machine, simulated::operands_are_on_a_gpu, simulated::operands_are_pageable;
 
 Probe probe(int wanted, int first) {
   Probe found;
@@ -81,8 +81,8 @@ double panel_rate_of_cores() { return described_machine().panel_rate; }
 double kernel_seconds(char type, int device, int n) {
   const auto& kind = described_machine().kind_of(device);
   const double side = n;
-  const double flops = with_type(type, [](auto zero) { return flops_per_multiply_add<decltype(zero)>; });
+  const double flops = common::with_type(type, [](auto zero) { return flops_per_multiply_add<decltype(zero)>; });
   return kind.task_seconds("gemm", {flops * side * side * side, type}) - kind.task_overhead;
 }
 
-}  // namespace tessera::gpu
+}  // namespace tessera::device::gpu

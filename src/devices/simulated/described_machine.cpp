@@ -5,7 +5,7 @@
 
 #include "machine_description.hpp"
 
-namespace tessera::simulation {
+namespace tessera::device::simulated {
 
 bool operands_are_on_a_gpu = false, operands_are_pageable = false;
 
@@ -19,4 +19,4 @@ const Machine& described_machine() {
   return machine;
 }
 
-}  // namespace tessera::simulation
+}  // namespace tessera::device::simulated

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tessera::simulation {
+namespace tessera::device::simulated {
 
 namespace {
 
@@ -18,8 +18,8 @@ double GpuKind::product_seconds(const std::string& operation, char type, double 
 }
 
 /// @param seconds_beside  the time of the concurrent products if they had the whole GPU
-double GpuKind::factorization_seconds(const codelets::Work& work, double seconds_beside) const {
-  const auto of_panel = [&](const detail::CostCurve& column) {  // at least the time of the shortest measured panel
+double GpuKind::factorization_seconds(const Work& work, double seconds_beside) const {
+  const auto of_panel = [&](const CostCurve& column) {  // at least the time of the shortest measured panel
     return work.columns * column.seconds(std::max(work.rows, column.points().front().amount));
   };
   const double alone = of_panel(panels->alone);
@@ -30,8 +30,8 @@ double GpuKind::factorization_seconds(const codelets::Work& work, double seconds
                             : products + (1 - products / beside) * alone;  // the rest of the panel runs alone
 }
 
-double GpuKind::task_seconds(const std::string& operation, const codelets::Work& work) const {
-  if (const int count = codelets::passes(operation); count > 0)
+double GpuKind::task_seconds(const std::string& operation, const Work& work) const {
+  if (const int count = passes(operation); count > 0)
     return task_overhead + count * element_size(work.type) * work.flops / memory_rate;
   constexpr double sector = 32;  // bytes that a GPU reads and writes for a single element of a row
   const double exchanges = 2 * std::max(sector, element_size(work.type)) * work.moved / memory_rate;
@@ -74,4 +74,4 @@ double Machine::total(int count, double Gpu::*own, double SharedLink::*limit) co
   return sum;
 }
 
-}  // namespace tessera::simulation
+}  // namespace tessera::device::simulated

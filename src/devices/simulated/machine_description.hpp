@@ -11,44 +11,44 @@
 #include "devices/work.hpp"
 
 /// A machine for simulations. A file describes it; docs/laboratory.md explains the format.
-namespace tessera::simulation {
+namespace tessera::device::simulated {
 
 /// Seconds to copy a column of a tile between host and GPU, as a function of its bytes. A column is one contiguous
 /// piece of host memory. Copies of short columns are slow, in particular while kernels run.
 struct ColumnTimes {
-  detail::CostCurve idle, computing;  ///< while the GPU is idle, and while it computes
+  CostCurve idle, computing;  ///< while the GPU is idle, and while it computes
 };
 
 /// Factorizations of panels with pivoting: seconds per column, as a function of the panel's rows.
 struct PanelTimes {
   /// The speed while products run concurrently on a part of the GPU.
   struct Beside {
-    detail::CostCurve columns;
+    CostCurve columns;
     double products;  ///< the rate of these products, relative to their rate on the whole GPU
   };
-  detail::CostCurve alone;
+  CostCurve alone;
   std::optional<Beside> beside;  ///< if absent, the GPU does not do both at the same time
 };
 
 struct GpuKind {
   std::string name;
-  double memory = 0;                                 ///< bytes
-  double memory_rate = 0;                            ///< bandwidth of the GPU's memory [bytes/s]
-  double task_overhead = 0;                          ///< time of a task in addition to its kernel [s]
-  std::map<std::string, detail::CostCurve> kernels;  ///< double precision, by tile operation; always has gemm
+  double memory = 0;                         ///< bytes
+  double memory_rate = 0;                    ///< bandwidth of the GPU's memory [bytes/s]
+  double task_overhead = 0;                  ///< time of a task in addition to its kernel [s]
+  std::map<std::string, CostCurve> kernels;  ///< double precision, by tile operation; always has gemm
   std::optional<ColumnTimes> in, out;  ///< columns from and to the host; if absent, copies have the rate of the link
   std::optional<PanelTimes> panels;    ///< if absent, a panel takes as long as a gemm with as many flops
-  std::map<std::string, detail::CostCurve> codelets;  ///< codelets of programs, by name: seconds by bytes of data
-  std::map<char, double> types;  ///< by type: the time for a given number of flops, relative to type d
+  std::map<std::string, CostCurve> codelets;  ///< codelets of programs, by name: seconds by bytes of data
+  std::map<char, double> types;               ///< by type: the time for a given number of flops, relative to type d
 
   /// Seconds of a tile task. The flops of add, scale and laswp count elements.
-  double task_seconds(const std::string& operation, const codelets::Work& work) const;
+  double task_seconds(const std::string& operation, const Work& work) const;
   /// The best rate of gemm tiles, without overhead [flop/s].
   double best_rate(char type) const;
 
  private:
   double product_seconds(const std::string& operation, char type, double flops) const;
-  double factorization_seconds(const codelets::Work& work, double seconds_beside) const;
+  double factorization_seconds(const Work& work, double seconds_beside) const;
 };
 
 /// A link shared by all copies to or from a group of GPUs.
@@ -97,7 +97,7 @@ struct Machine {
   int cores = 0;
   double core_rate = 0;   ///< double precision [flop/s]
   double panel_rate = 0;  ///< rate of all cores together in a panel of LU [flop/s]; 0: GPUs factorize panels
-  std::map<std::string, detail::CostCurve> core_codelets;  ///< like `GpuKind::codelets`, for one core
+  std::map<std::string, CostCurve> core_codelets;  ///< like `GpuKind::codelets`, for one core
   std::vector<GpuKind> kinds;
   std::vector<Gpu> gpus;
   std::vector<SharedLink> shared;
@@ -137,4 +137,4 @@ const Machine& described_machine();
 /// Whether all operands are in the memory of the first GPU or in pageable memory. Otherwise they are in pinned memory.
 extern bool operands_are_on_a_gpu, operands_are_pageable;
 
-}  // namespace tessera::simulation
+}  // namespace tessera::device::simulated

@@ -12,7 +12,7 @@
 
 #include "machine_description.hpp"
 
-namespace tessera::simulation {
+namespace tessera::device::simulated {
 
 namespace {
 
@@ -108,8 +108,8 @@ const std::vector<std::string> operations{"gemm", "gemmt",           "symm",  "s
 /// Reads points sorted by their first number.
 /// @param point_of  makes a point from the two numbers
 template <typename PointOf>
-detail::CostCurve read_curve(const Field& field, const char* names, PointOf point_of) {
-  std::vector<detail::CostCurve::Point> points;
+CostCurve read_curve(const Field& field, const char* names, PointOf point_of) {
+  std::vector<CostCurve::Point> points;
   double last = 0;
   for (const auto& point : field.items()) {
     const auto pair = point.items();
@@ -120,14 +120,14 @@ detail::CostCurve read_curve(const Field& field, const char* names, PointOf poin
     last = x;
   }
   if (points.empty()) field.refuse("a list with at least one point");
-  return detail::CostCurve(std::move(points));
+  return CostCurve(std::move(points));
 }
 
 ColumnTimes read_columns(const Field& field) {
   field.only({"idle", "computing"});
   const auto read = [&](const char* when) {
     return read_curve(field[when], "[bytes of a column, GB/s]", [](double bytes, double rate) {
-      return detail::CostCurve::Point{bytes, bytes / (1e9 * rate)};
+      return CostCurve::Point{bytes, bytes / (1e9 * rate)};
     });
   };
   return {read("idle"), read("computing")};
@@ -137,7 +137,7 @@ PanelTimes read_panels(const Field& field) {
   field.only({"alone", "beside_products", "products"});
   const auto read = [&](const char* when) {
     return read_curve(field[when], "[rows, microseconds of a column]", [](double rows, double microseconds) {
-      return detail::CostCurve::Point{rows, 1e-6 * microseconds};
+      return CostCurve::Point{rows, 1e-6 * microseconds};
     });
   };
   PanelTimes panels{read("alone"), {}};
@@ -148,14 +148,14 @@ PanelTimes read_panels(const Field& field) {
 }
 
 /// The times of the program's codelets.
-std::map<std::string, detail::CostCurve> read_codelets(const Field& field) {
-  std::map<std::string, detail::CostCurve> codelets;
+std::map<std::string, CostCurve> read_codelets(const Field& field) {
+  std::map<std::string, CostCurve> codelets;
   if (!field.has("codelets_ms")) return codelets;
   for (const auto& [name, points] : field["codelets_ms"].members()) {
     if (name.empty()) points.refuse("under the name of a codelet");
     codelets[name] =
         read_curve(points, "[bytes of the task's data, milliseconds]", [](double bytes, double milliseconds) {
-          return detail::CostCurve::Point{bytes, 1e-3 * milliseconds};
+          return CostCurve::Point{bytes, 1e-3 * milliseconds};
         });
   }
   return codelets;
@@ -178,7 +178,7 @@ GpuKind read_kind(const std::string& name, const Field& field) {
   for (const auto& [operation, points] : kernels.members())
     kind.kernels[operation] =
         read_curve(points, "[order of the tile, milliseconds]", [&name = operation](double n, double milliseconds) {
-          return detail::CostCurve::Point{tile_flops(name, n), 1e-3 * milliseconds};
+          return CostCurve::Point{tile_flops(name, n), 1e-3 * milliseconds};
         });
   // Hermitian tiles take as long as symmetric ones.
   for (const auto& [symmetric, hermitian] : {std::pair{"symm", "hemm"}, {"syrk", "herk"}, {"syr2k", "her2k"}})
@@ -307,4 +307,4 @@ Machine read_machine(const std::filesystem::path& path) {
   return machine;
 }
 
-}  // namespace tessera::simulation
+}  // namespace tessera::device::simulated

@@ -5,7 +5,7 @@
 
 #include "devices/tile_interface.hpp"
 
-namespace tessera::detail::tile_interface {
+namespace tessera::device::tile_interface {
 
 namespace {
 
@@ -34,4 +34,4 @@ bool posts_copies() { return false; }
 void start(std::size_t /*pinned_memory*/) {}
 void stop() {}
 
-}  // namespace tessera::detail::tile_interface
+}  // namespace tessera::device::tile_interface

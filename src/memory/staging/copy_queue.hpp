@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace tessera::detail::staging {
+namespace tessera::memory::staging {
 
 /// The moment when a counter reaches a value. A GPU can write the counter, too. The counter may overflow.
 struct Moment {
@@ -106,4 +106,4 @@ class alignas(64) CopyQueue {  // cache lines not shared with others
   std::vector<std::uint64_t> running_;  // guarded by mutex_: the jobs of parts that have started
 };
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::memory::staging

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <stop_token>
 
-namespace tessera::detail::staging {
+namespace tessera::memory::staging {
 
 /// An event count: a condition variable for conditions that change without a lock. A notification costs one load if no
 /// thread waits. The condition and the number of waiting threads are sequentially consistent atomics, so either the
@@ -39,4 +39,4 @@ class EventCount {
   std::atomic<int> waiting_ = 0;
 };
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::memory::staging

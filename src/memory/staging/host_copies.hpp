@@ -18,13 +18,13 @@
 #include "copy_queue.hpp"
 #include "event_count.hpp"
 
-namespace tessera::detail::staging {
+namespace tessera::memory::staging {
 
 /// Threads that run copies in host memory as soon as these may start. Each posting thread has its own queues. No thread
 /// stays idle while the first copy of any queue may start. This class is independent of GPUs.
 /// @tparam Copy  has operator()(part), with the number of a part of the copy, from 0; it does not throw
 template <typename Copy>
-class HostCopies : NotCopyable {
+class HostCopies : common::NotCopyable {
  public:
   using Queue = CopyQueue<Copy>;
   using Posted = typename Queue::Posted;
@@ -91,7 +91,7 @@ class HostCopies : NotCopyable {
         last = std::chrono::steady_clock::now();
         continue;
       }
-      for (int i = 0; i < 32; i++) pause();
+      for (int i = 0; i < 32; i++) common::pause();
       std::this_thread::yield();  // there may be more threads than cores
       if (unended_ > 0 || std::chrono::steady_clock::now() - last < spin_) continue;
       work_.wait(stop, [&] { return unended_ > 0; });
@@ -125,4 +125,4 @@ class HostCopies : NotCopyable {
   std::vector<std::jthread> threads_;  // last, so that the threads end before the other members are destroyed
 };
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::memory::staging

@@ -10,7 +10,7 @@
 
 #include "host_copies.hpp"
 
-namespace tessera::detail::staging {
+namespace tessera::memory::staging {
 
 /// An operation of a stream on a counter.
 struct CounterOperation {
@@ -129,4 +129,4 @@ class PostedCopies {
   std::size_t next_ = 0;
 };
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::memory::staging

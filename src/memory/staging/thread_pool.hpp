@@ -19,7 +19,7 @@
 #include "common/pause.hpp"
 #include "host_copies.hpp"
 
-namespace tessera::detail::staging {
+namespace tessera::memory::staging {
 
 /// The number of threads that a pool should have.
 /// @param useful   number of copying threads if memory is no limit
@@ -70,7 +70,7 @@ concept PieceCopier = std::default_initializable<T> && requires(T copier, const 
 /// Shares the pieces of a job between the thread that posts it and helping threads. The posting thread also copies, so
 /// a job ends even if no other thread is free.
 template <PieceCopier Copier>
-class ThreadPool : NotCopyable {
+class ThreadPool : common::NotCopyable {
  public:
   using Job = typename Copier::Job;
   static constexpr std::size_t max_jobs = 16;  ///< jobs at a time; further posting threads wait
@@ -169,7 +169,7 @@ std::unique_ptr<Copier> ThreadPool<Copier>::take_copier() {
 
 template <PieceCopier Copier>
 auto ThreadPool<Copier>::free_slot() -> Slot& {
-  for (;; pause())
+  for (;; common::pause())
     for (auto& slot : slots_)
       if (!slot.in_use.exchange(true)) return slot;
 }
@@ -187,4 +187,4 @@ void ThreadPool<Copier>::help(Slot& slot) {
   }
 }
 
-}  // namespace tessera::detail::staging
+}  // namespace tessera::memory::staging

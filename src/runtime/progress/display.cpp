@@ -5,7 +5,7 @@
 
 #include "progress_clock.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 ProgressDisplay::ProgressDisplay() : line_(STDERR_FILENO) {}
 
@@ -34,4 +34,4 @@ void ProgressDisplay::finish() {
   line_.start({});
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

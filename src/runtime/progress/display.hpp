@@ -9,10 +9,10 @@
 #include "text.hpp"
 #include "ticker.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// Shows the progress of long calls on standard error.
-class ProgressDisplay : NotCopyable {
+class ProgressDisplay : common::NotCopyable {
  public:
   ProgressDisplay();
   /// Updates the display a last time.
@@ -36,4 +36,4 @@ class ShownProgress {
   Ticker ticker_{[this] { display_.look(); }};
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -11,7 +11,7 @@
 #include "progress_clock.hpp"
 #include "runtime/counters.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -24,8 +24,8 @@ struct HostBytes {
 /// moment, so callers read at most once a second.
 HostBytes host_bytes() {
   HostBytes result;
-  if (gpu_workers::count() == 0) return result;
-  const auto is_gpu = [](int node) { return gpu_workers::is_gpu_memory(static_cast<unsigned>(node)); };
+  if (device::gpu_workers::count() == 0) return result;
+  const auto is_gpu = [](int node) { return device::gpu_workers::is_gpu_memory(static_cast<unsigned>(node)); };
   for (const auto& [link, bytes] : bytes_by_link()) {
     const auto [from, to] = link;
     if (!is_gpu(from) && is_gpu(to)) result.in += bytes;
@@ -169,4 +169,4 @@ void CountedCall::take_back(const starpu_task& task) const {
   if (counted_) meter.take_back(task.flops);
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

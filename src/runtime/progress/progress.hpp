@@ -7,7 +7,7 @@
 
 struct starpu_task;
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// The progress of Tessera's calls in one period. A period begins with a call made while no other work exists, and ends
 /// when all work has ended. Only tile tasks are counted, not the program's own tasks.
@@ -26,7 +26,7 @@ inline constexpr double long_period = 1.0;  ///< seconds
 
 /// Enables counting for calls that begin while at least one ProgressWatch exists. Counting costs two short calls per
 /// task, so it is off unless someone watches.
-class ProgressWatch : NotCopyable {
+class ProgressWatch : common::NotCopyable {
  public:
   ProgressWatch();
   ~ProgressWatch();
@@ -47,7 +47,7 @@ Progress last_long_progress();
 void count_finished(const starpu_task& task);
 
 /// Counts the tasks of one call. It exists while the call submits tasks.
-class CountedCall : NotCopyable {
+class CountedCall : common::NotCopyable {
  public:
   CountedCall();
   ~CountedCall();
@@ -63,4 +63,4 @@ class CountedCall : NotCopyable {
   bool counted_;
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

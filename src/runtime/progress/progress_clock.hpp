@@ -3,7 +3,7 @@
 
 #include <chrono>
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// The clock that measures periods and times the display.
 using ProgressClock = std::chrono::steady_clock;
@@ -11,4 +11,4 @@ ProgressClock::time_point progress_time();
 /// Replaces the clock, so that tests control the time. Null: restores the steady clock.
 void set_progress_clock(ProgressClock::time_point (*clock)());
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

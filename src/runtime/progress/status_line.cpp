@@ -9,7 +9,7 @@
 #include <limits>
 #include <string_view>
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -74,4 +74,4 @@ void StatusLine::write(const std::string& bytes) const {
   }
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

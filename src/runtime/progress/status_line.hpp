@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <string>
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// Shows a status. On a terminal, one line is overwritten in place; elsewhere, a new line is printed every five
 /// seconds.
@@ -42,4 +42,4 @@ class StatusLine {
   Clock::time_point next_{};
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

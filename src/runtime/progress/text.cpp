@@ -5,7 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 
@@ -96,4 +96,4 @@ std::string say_duration(double seconds) {
   return text(whole / 3600, " h ") + text(whole % 3600 / 60, " min");
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -7,7 +7,7 @@
 
 #include "progress.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// Text about the running calls, computed from periodic observations of their progress.
 class ProgressText {
@@ -40,4 +40,4 @@ std::string say_end(const Progress& last);
 /// "12 s", "3 min 20 s", "2 h 5 min"
 std::string say_duration(double seconds);
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -6,14 +6,14 @@
 
 #include "common/no_signals.hpp"
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 namespace {
 constexpr std::chrono::milliseconds between_ticks{200};
 }
 
 Ticker::Ticker(std::function<void()> tick) : tick_(std::move(tick)) {
-  const NoSignals in_the_thread;
+  const common::NoSignals in_the_thread;
   thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 
@@ -25,4 +25,4 @@ void Ticker::run(const std::stop_token& stop) {
   }
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <thread>
 
-namespace tessera::detail {
+namespace tessera::runtime {
 
 /// Calls a function five times a second from its own thread, which blocks all signals.
 class Ticker {
@@ -24,4 +24,4 @@ class Ticker {
   std::jthread thread_;  // last, so that it is joined before the other members are destroyed
 };
 
-}  // namespace tessera::detail
+}  // namespace tessera::runtime

@@ -69,7 +69,7 @@ std::string_view set(Options& options, std::string_view word) {
   } else if (const auto* way = std::get_if<Locality Options::*>(&option.member)) {
     options.*(*way) = locality_named(word);
   } else {
-    const auto value = detail::as_number<int>(word.substr(std::min(equals + 1, word.size())));
+    const auto value = common::as_number<int>(word.substr(std::min(equals + 1, word.size())));
     if (sign || !value || *value < option.least || *value > option.most)
       refuse(word, "must be " + name + "=N with a number from " + std::to_string(option.least) + " to " +
                        std::to_string(option.most));
@@ -81,11 +81,11 @@ std::string_view set(Options& options, std::string_view word) {
 }  // namespace
 
 Options options_from_environment() {
-  if (const auto* old = detail::old_variable_in_use("TESSERA_SCHED_"))
+  if (const auto* old = common::old_variable_in_use("TESSERA_SCHED_"))
     throw std::invalid_argument(std::string(old->name) + " " + old->problem());
   Options options;
   std::set<std::string_view> named;
-  for (const auto part : std::views::split(detail::environment("TESSERA_SCHED"), ',')) {
+  for (const auto part : std::views::split(common::environment("TESSERA_SCHED"), ',')) {
     const std::string_view word(part.begin(), part.end());
     if (const auto name = set(options, word); !named.insert(name).second)
       refuse(word, "but " + std::string(name) + " may be given only once");

@@ -22,14 +22,14 @@ namespace tessera::bench {
 
 namespace {
 
-using detail::staging::BufferCounters;
-using detail::staging::Moment;
+using memory::staging::BufferCounters;
+using memory::staging::Moment;
 using tools::aligned, tools::significant;
 
 struct Nothing {
   void operator()(int /*part*/) const {}
 };
-using Queues = detail::staging::HostCopies<Nothing>;
+using Queues = memory::staging::HostCopies<Nothing>;
 
 constexpr std::uint32_t buffers = 24, ahead = 2 * buffers;
 
@@ -75,7 +75,7 @@ void measure_host_copies(const Options& options, Progress& progress) {
   progress.begin("copies in host memory");
   progress.show("rate by threads");
   const std::size_t cores = std::max(1U, std::thread::hardware_concurrency());
-  const auto [curve, busy] = detail::measure_host_copies(cores);
+  const auto [curve, busy] = device::measure_host_copies(cores);
   print(fmt::format("Copies in host memory by the number of threads{}\n",
                     busy ? "; other programs used the cores part of the time" : ""));
   print(aligned("threads", 7) + "   GB/s");
@@ -85,7 +85,7 @@ void measure_host_copies(const Options& options, Progress& progress) {
   }
   print(fmt::format(
       "\nThreads that nearly reach the best rate: {}. At most {} threads copy with one GPU, and {} with four.\n",
-      detail::fewest_copying_threads(curve), detail::most_copying_threads(1), detail::most_copying_threads(4)));
+      device::fewest_copying_threads(curve), device::most_copying_threads(1), device::most_copying_threads(4)));
   constexpr std::uint32_t count = 200000;
   print(
       fmt::format("Copies that do nothing, through the queues of posted copies; median of {} runs\n", options.repeat));

@@ -41,7 +41,7 @@ double core_product_seconds(int n, const std::vector<T>& A, const std::vector<T>
   const auto begin = Clock::now();
   do {
     const auto start = Clock::now();
-    host::gemm<T>(Op::NoTrans, Op::NoTrans, n, n, n, T(1), A.data(), n, B.data(), n, T{}, C.data(), n);
+    device::cpu::gemm<T>(Op::NoTrans, Op::NoTrans, n, n, n, T(1), A.data(), n, B.data(), n, T{}, C.data(), n);
     best = std::min(best, since(start));
   } while (since(begin) < least);
   return best;
@@ -101,7 +101,7 @@ double opencl_rate(int device, int n) {
   constexpr double long_enough = 0.05;  // [s]
   double best = 0, seconds = 0;
   for (int size = smallest_product; size <= n && seconds < long_enough; size *= 2) {
-    seconds = opencl::kernel_seconds(type_letter<T>, device, size);
+    seconds = device::opencl::kernel_seconds(type_letter<T>, device, size);
     best = std::max(best, flops_per_multiply_add<T> * std::pow(size, 3) / seconds);
   }
   return best;
@@ -114,7 +114,7 @@ double gpus_rate(const Machine& machine, int gpus, int n, double seconds) {
   for (const int device : machine.ordinals(gpus, true)) rate += opencl_rate<T>(device, n);
   if (const auto cuda = machine.ordinals(gpus); !cuda.empty())
     rate += static_cast<double>(cuda.size()) * flops_per_multiply_add<T> * std::pow(n, 3) /
-            gpu::product_seconds(type_letter<T>, cuda, n, seconds);
+            device::gpu::product_seconds(type_letter<T>, cuda, n, seconds);
   return rate;
 }
 
@@ -125,7 +125,7 @@ void Limits::measure(char type, int gpus, Index n) {
   const auto size = static_cast<int>(std::clamp<Index>(n, smallest_product, std::numeric_limits<int>::max()));
   if (auto& rate = rates_[{gpus, type}]; rate == 0) {
     progress_.show(fmt::format("type {}, {}", type, gpus > 0 ? "GPUs" : "cores"));
-    rate = with_type(type, [&]<Scalar T>(T) {
+    rate = common::with_type(type, [&]<Scalar T>(T) {
       const int order = std::min(size, largest_gpu_product);
       auto& sustained = at_once_[{gpus, type}].flops;
       if (gpus == 0) return sustained = cores_rate<T>(cpus_, size);
@@ -142,10 +142,10 @@ void Limits::measure(char type, int gpus, Index n) {
 }
 
 /// The sum of the rates that the OpenCL devices reach when each copies alone in one direction and nothing computes.
-gpu::BusyLinks Limits::opencl_links(int gpus) const {
-  gpu::BusyLinks sum;
+device::gpu::BusyLinks Limits::opencl_links(int gpus) const {
+  device::gpu::BusyLinks sum;
   for (const int device : machine_.ordinals(gpus, true)) {
-    const auto [in, out] = opencl::measure_link(device);
+    const auto [in, out] = device::opencl::measure_link(device);
     sum.in += in, sum.out += out;
   }
   sum.both = std::max(sum.in, sum.out);
@@ -164,10 +164,10 @@ void Limits::measure_links_of_first(int gpus) {
   progress_.show("links between GPUs");
   auto bytes = link_bytes;
   for (const auto& gpu : machine_.gpus) bytes = std::min(bytes, gpu.memory / (16 * cuda.size()));
-  const auto idle = gpu::measure_links_of_first(cuda, 0, bytes, measured_seconds);
+  const auto idle = device::gpu::measure_links_of_first(cuda, 0, bytes, measured_seconds);
   links_[gpus] = {idle.in, idle.out};
   const int n = fitting(machine_, gpus, sizeof(double), largest_gpu_product);
-  busy_links_[gpus] = gpu::measure_links_of_first(cuda, n, std::min(bytes, busy_bytes), busy_seconds);
+  busy_links_[gpus] = device::gpu::measure_links_of_first(cuda, n, std::min(bytes, busy_bytes), busy_seconds);
 }
 
 void Limits::measure_host_links(int gpus) {
@@ -181,11 +181,11 @@ void Limits::measure_host_links(int gpus) {
     const auto memory = machine_.gpus[static_cast<std::size_t>(i)].memory;
     bytes = std::min(bytes, memory / 8), bytes_of_one = std::min(bytes_of_one, memory / 16);
   }
-  const auto rates = gpu::measure_links(cuda, bytes);
+  const auto rates = device::gpu::measure_links(cuda, bytes);
   in += rates.h2d_together, out += rates.d2h_together;
   progress_.show("links of computing GPUs");
   const int n = fitting(machine_, gpus, sizeof(double), largest_gpu_product);
-  const auto busy_cuda = gpu::measure_busy_links(cuda, n, bytes_of_one, busy_seconds);
+  const auto busy_cuda = device::gpu::measure_busy_links(cuda, n, bytes_of_one, busy_seconds);
   busy.in += busy_cuda.in, busy.out += busy_cuda.out, busy.both += busy_cuda.both;
 }
 

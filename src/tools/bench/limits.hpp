@@ -46,7 +46,7 @@ class Limits {
   void measure_links(int gpus);
   void measure_host_links(int gpus);
   void measure_links_of_first(int gpus);
-  gpu::BusyLinks opencl_links(int gpus) const;
+  device::gpu::BusyLinks opencl_links(int gpus) const;
   LimitParts parts_by(const DeviceRates& rates, const Routine& routine, const Problem& problem, int gpus) const;
 
   const Machine& machine_;
@@ -56,7 +56,7 @@ class Limits {
   std::map<std::pair<int, char>, double> rates_;
   std::map<int, std::pair<double, double>> links_;
   std::map<std::pair<int, char>, DeviceRates> at_once_;
-  std::map<int, gpu::BusyLinks> busy_links_;
+  std::map<int, device::gpu::BusyLinks> busy_links_;
 };
 
 }  // namespace tessera::bench

@@ -28,7 +28,7 @@ namespace {
 
 /// The data of the tasks. Each task writes its own tile and reads two tiles shared with other tasks, as in a product.
 /// The policy thus computes its scores as for real tasks, although no task waits for another.
-class Tiles : NotCopyable {
+class Tiles : common::NotCopyable {
  public:
   explicit Tiles(int tasks) : side_(static_cast<std::size_t>(std::ceil(std::sqrt(tasks)))) {
     const auto count = static_cast<std::size_t>(tasks);
@@ -180,7 +180,7 @@ void measure_overhead(const Options& options, Progress& progress) {
                                    "cannot be used with --overhead: it leaves the policy nothing to decide");
         std::vector<int> homes;
         if (placement() == Placement::Home)
-          for (const auto& workers : detail::session()->machine().gpu_workers)
+          for (const auto& workers : runtime::session()->machine().gpu_workers)
             homes.insert(homes.end(), workers.begin(), workers.end());
         progress.begin("empty tasks under " + policy());
         std::vector<Overhead> runs;

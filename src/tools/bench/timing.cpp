@@ -11,7 +11,7 @@ namespace tessera::bench {
 
 Progress::Progress(std::optional<bool> wanted) : line_(STDERR_FILENO) {
   if (!wanted.value_or(line_.in_place())) return;
-  line_.start(detail::StatusLine::Clock::now());
+  line_.start(runtime::StatusLine::Clock::now());
   watch_.emplace();
   ticker_.emplace([this] { look(); });
 }
@@ -37,14 +37,14 @@ void Progress::clear() {
 void Progress::look() {
   const std::lock_guard lock(mutex_);
   if (text_.empty()) return;
-  calls_.add(detail::progress_now());
+  calls_.add(runtime::progress_now());
   const auto call = calls_.say();
   const auto after = [](const char* separator, const std::string& part) {
     return part.empty() ? "" : separator + part;
   };
   auto line = text_ + after(", ", more_) + after("; ", call);
   if (line.size() > line_.width()) line = text_ + after("; ", call);
-  line_.show(line, detail::StatusLine::Clock::now());
+  line_.show(line, runtime::StatusLine::Clock::now());
 }
 
 double seconds_of(const TimedCall& call) {

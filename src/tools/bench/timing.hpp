@@ -17,7 +17,7 @@
 namespace tessera::bench {
 
 /// The status line of this program: the current measurement and, during long calls of Tessera, their progress.
-class Progress : NotCopyable {
+class Progress : common::NotCopyable {
  public:
   /// @param wanted  empty: only on a terminal
   explicit Progress(std::optional<bool> wanted);
@@ -36,11 +36,11 @@ class Progress : NotCopyable {
 
   std::string what_;
   std::mutex mutex_;  ///< guards the members below, except the last two
-  detail::StatusLine line_;
-  detail::ProgressText calls_;
+  runtime::StatusLine line_;
+  runtime::ProgressText calls_;
   std::string text_, more_;  ///< "": no line is shown
-  std::optional<detail::ProgressWatch> watch_;
-  std::optional<detail::Ticker> ticker_;
+  std::optional<runtime::ProgressWatch> watch_;
+  std::optional<runtime::Ticker> ticker_;
 };
 
 /// Numbers of calls.

@@ -33,7 +33,7 @@ using tools::BadArgument;
 /// Under mpirun, another program takes over: each process would solve all systems on the same devices.
 /// @throws BadArgument if there is no such program
 void give_way_to_many_processes(char** argv) {
-  const int count = detail::launched_ranks();
+  const int count = runtime::launched_ranks();
   if (count == 1) return;
   std::error_code unreadable;
   const auto other = std::filesystem::read_symlink("/proc/self/exe", unreadable).replace_filename("tessera-mpi-hpl");
@@ -89,7 +89,7 @@ class Gesv {
       runtime_.emplace(options_);
       if (gpu_count() > 0) warm_up();
     }
-    return plan::plan_getrf(detail::session()->machine(), 'd', n, n).tile.n;
+    return plan::plan_getrf(runtime::session()->machine(), 'd', n, n).tile.n;
   }
 
   Index solve(Index n, double* A, double* b) {

@@ -29,7 +29,7 @@ using tools::BadArgument;
 std::vector<ProcessGrid> grids_of(const Options& options) {
   std::ifstream file(options.file);
   auto grids = read_grids(file, options.file);
-  const int processes = detail::launched_ranks();
+  const int processes = runtime::launched_ranks();
   for (const auto& [p, q] : grids)
     if (Index{p} * q != processes)
       throw BadArgument(
@@ -112,7 +112,7 @@ Index width_for(Index n, Index nb, int processes) {
 }
 
 int run(int argc, char** argv) {
-  const auto options = parse_options(argc, argv, detail::launched_rank() == 0);
+  const auto options = parse_options(argc, argv, runtime::launched_rank() == 0);
   if (!options) return tools::Success;
   if (options->pinned) throw BadArgument("--memory cannot be chosen for several processes");
   const auto input = read_input(*options);
@@ -120,7 +120,7 @@ int run(int argc, char** argv) {
   tools::yield_when_idle();
   auto runtime = options->runtime;
   runtime.tile = 0;
-  const Grid grid(1, detail::launched_ranks(), MPI_COMM_WORLD, runtime);  // each panel is in one process
+  const Grid grid(1, runtime::launched_ranks(), MPI_COMM_WORLD, runtime);  // each panel is in one process
   std::optional<Output> output;
   std::optional<Report> report;
   if (grid.rank() == 0) {

@@ -60,7 +60,7 @@ std::string starpu_features() {
 }
 
 std::string blas_name() {
-  auto* config = reinterpret_cast<char* (*)()>(host::symbol("openblas_get_config"));
+  auto* config = reinterpret_cast<char* (*)()>(device::cpu::symbol("openblas_get_config"));
   return config != nullptr ? config() : "not OpenBLAS";
 }
 
@@ -68,7 +68,7 @@ std::string blas_name() {
 /// which are several times slower.
 std::string blas_advice() {
 #ifdef __x86_64__
-  auto* const core = reinterpret_cast<char* (*)()>(host::symbol("openblas_get_corename"));
+  auto* const core = reinterpret_cast<char* (*)()>(device::cpu::symbol("openblas_get_corename"));
   const bool may_choose = blas_name().find("DYNAMIC_ARCH") != std::string::npos;
   if (core == nullptr || !may_choose || __builtin_cpu_supports("avx2") == 0) return "";
   constexpr std::array with_avx2{"Excavator", "Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids"};
@@ -111,11 +111,11 @@ Links modelled_links() {
 }
 
 HostNodes look_at_nodes() {
-  HostNodes host{detail::starpus_machine().nodes(), {}};
-  const auto add = [&](const char* kind, const std::vector<detail::Place>& places) {
+  HostNodes host{device::starpus_machine().nodes(), {}};
+  const auto add = [&](const char* kind, const std::vector<device::Place>& places) {
     for (std::size_t i = 0; i < places.size(); i++) host.devices.emplace_back(fmt::format("{} {}", kind, i), places[i]);
   };
-  add("GPU", detail::gpu_places()), add("OpenCL", detail::opencl_places());
+  add("GPU", device::gpu_places()), add("OpenCL", device::opencl_places());
   return host;
 }
 
@@ -124,17 +124,17 @@ HostNodes look_at_nodes() {
 Software look_at_software() {
   Software software;
   software.tessera = tessera_version();
-  software.starpu = detail::starpu_version_text();
+  software.starpu = common::starpu_version_text();
   software.starpu_library = library_of("starpu_init");
   software.starpu_features = starpu_features();
   software.blas = blas_name();
   software.blas_advice = blas_advice();
-  software.blas_library = host::library();
-  software.blas_threads = host::threads();
-  const auto cache = detail::cache_directory();
+  software.blas_library = device::cpu::library();
+  software.blas_threads = device::cpu::threads();
+  const auto cache = common::cache_directory();
   software.cache = cache ? cache->string() : "none: HOME names no folder";
-  if (cache) software.cache_trouble = detail::why_not_writable(*cache / "starpu");
-  software.visible_gpus = gpu::visible_devices();
+  if (cache) software.cache_trouble = common::why_not_writable(*cache / "starpu");
+  software.visible_gpus = device::gpu::visible_devices();
 #ifdef TESSERA_WITH_CUDA
   software.with_cuda = true;
 #endif
@@ -144,7 +144,7 @@ Software look_at_software() {
   return software;
 }
 
-Links measure_links(const std::vector<gpu::Info>& devices) {
+Links measure_links(const std::vector<device::gpu::Info>& devices) {
   std::vector<int> ordinals;
   std::size_t bytes = std::size_t{256} << 20;
   Links links{.nodes = {"host"}, .bytes_per_second = {{0}}, .seconds_latency = {{0}}};
@@ -153,7 +153,7 @@ Links measure_links(const std::vector<gpu::Info>& devices) {
     bytes = std::min(bytes, device.memory / 8);
     links.nodes.push_back(fmt::format("GPU {}", device.ordinal));
   }
-  const auto rates = gpu::measure_links(ordinals, bytes);
+  const auto rates = device::gpu::measure_links(ordinals, bytes);
   for (std::size_t g = 0; g < devices.size(); g++) {
     links.bytes_per_second[0].push_back(rates.h2d[g]);
     links.seconds_latency[0].push_back(rates.latency[g]);
@@ -167,7 +167,7 @@ Links measure_links(const std::vector<gpu::Info>& devices) {
 
 Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
   Running running{
-      devices(),        unused_devices(), detail::session()->cores(), policy(), tools::placement_name(placement()),
+      devices(),        unused_devices(), runtime::session()->cores(), policy(), tools::placement_name(placement()),
       modelled_links(), look_at_nodes()};
   for (std::size_t ordinal = 0; ordinal < visible_gpus.size(); ordinal++) {
     const auto name = fmt::format("GPU {}", ordinal);
@@ -183,19 +183,19 @@ Running look_at_runtime(const std::vector<std::string>& visible_gpus) {
 }
 
 PlannedProduct plan_product(char type, Index n) {
-  return with_type(type, [&]<Scalar T>(T) {
-    const auto session = detail::session();
+  return common::with_type(type, [&]<Scalar T>(T) {
+    const auto session = runtime::session();
     return PlannedProduct{type, n,
                           plan::plan_product(session->machine(), type_letter<T>, Op::NoTrans, Op::NoTrans, n, n, n)};
   });
 }
 
 PlannedDistributedProduct plan_distributed(char type, const DistributedProduct& product) {
-  return with_type(type, [&]<Scalar T>(T) {
-    const auto session = detail::session();
+  return common::with_type(type, [&]<Scalar T>(T) {
+    const auto session = runtime::session();
     const auto& machine = session->machine();
     PlannedDistributedProduct plan{type, product, tile::default_tile(machine, type_letter<T>), {}, {}, {}};
-    plan.processes = {product.p, product.q, machine.gpu_count(), machine.gpu_memory, detail::free_memory()};
+    plan.processes = {product.p, product.q, machine.gpu_count(), machine.gpu_memory, device::free_memory()};
     const auto tiles = [&](Index x) { return tile::divide_up(x, plan.tile); };
     const double bytes = sizeof(T) * static_cast<double>(plan.tile) * static_cast<double>(plan.tile);
     const tile::TiledProduct tiled{tiles(product.m), tiles(product.n), tiles(product.k), bytes, bytes, bytes};

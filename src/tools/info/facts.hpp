@@ -37,8 +37,8 @@ struct Links {
 
 /// The host's memories, and the devices attached to them.
 struct HostNodes {
-  std::vector<detail::Topology::Node> nodes;
-  std::vector<std::pair<std::string, detail::Place>> devices;  ///< with their names
+  std::vector<device::Topology::Node> nodes;
+  std::vector<std::pair<std::string, device::Place>> devices;  ///< with their names
 };
 
 /// What the Runtime reports after it has started.
@@ -87,7 +87,7 @@ struct Facts {
 Software look_at_software();
 
 /// Measures copies between the host and `devices`, several hundred MiB each. @pre no Runtime exists
-Links measure_links(const std::vector<gpu::Info>& devices);
+Links measure_links(const std::vector<device::gpu::Info>& devices);
 
 /// @pre a Runtime exists
 Running look_at_runtime(const std::vector<std::string>& visible_gpus);

@@ -130,7 +130,7 @@ std::optional<Options> parse(int argc, char** argv) {
 void look(const Options& options, Facts& facts) {
   try {
     if (options.measure && options.runtime.gpus != 0)
-      if (const auto probe = gpu::probe(options.runtime.gpus); !probe.usable.empty())
+      if (const auto probe = device::gpu::probe(options.runtime.gpus); !probe.usable.empty())
         facts.measured = measure_links(probe.usable);
     const Runtime runtime(options.runtime);
     facts.running = look_at_runtime(facts.software.visible_gpus);

@@ -23,7 +23,7 @@ using Json = nlohmann::ordered_json;
 /// Rounds to four digits, because the measurements are not more accurate.
 double rounded(double x) { return std::stod(fmt::format("{:.4g}", x)); }
 
-std::string where_is(const detail::Place& place) {
+std::string where_is(const device::Place& place) {
   const auto near = std::span(place.nodes).first(place.near);
   return fmt::format("{}{}", place.address.empty() ? "" : "at " + place.address + (near.empty() ? "" : ", "),
                      near.empty() ? "" : fmt::format("near NUMA node {}", fmt::join(near, " and ")));
@@ -37,7 +37,7 @@ std::string plain(std::string name) {
 }
 
 double flops(char type, double n) {
-  return with_type(type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * n * n * n; });
+  return common::with_type(type, [&]<Scalar T>(T) { return flops_per_multiply_add<T> * n * n * n; });
 }
 
 /// The time of a given number of flops, relative to double precision, in the largest product measured for this type.

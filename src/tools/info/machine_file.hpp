@@ -23,7 +23,7 @@ struct MeasuredKind {
   std::string name;
   double memory = 0, memory_rate = 0;                          ///< bytes, and bytes/s
   std::map<char, std::vector<MeasuredProduct>> products = {};  ///< by type, in order of n; always contains d
-  detail::CostCurve columns = {};                              ///< [s] by bytes, from the host while the GPU computes
+  device::CostCurve columns = {};                              ///< [s] by bytes, from the host while the GPU computes
 };
 
 struct MeasuredMachine {
@@ -32,8 +32,8 @@ struct MeasuredMachine {
   double core_rate = 0;  ///< double precision [flop/s]
   std::vector<MeasuredKind> kinds;
   std::vector<std::size_t> gpus;      ///< the kind of each GPU
-  std::vector<detail::Place> places;  ///< the places of the GPUs
-  gpu::LinkRates links;
+  std::vector<device::Place> places;  ///< the places of the GPUs
+  device::gpu::LinkRates links;
 };
 
 /// Measures links, memory and products, which takes a few seconds for each GPU.

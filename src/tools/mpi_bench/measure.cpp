@@ -37,7 +37,7 @@ void use_devices_only() {
   starpu_sched_ctx_set_context(&context);
 }
 
-BusLoads loads_between(const Devices& devices, const detail::BytesByLink& before, const detail::BytesByLink& after) {
+BusLoads loads_between(const Devices& devices, const runtime::BytesByLink& before, const runtime::BytesByLink& after) {
   BusLoads loads;
   const auto is_device = [&](int node) { return std::ranges::find(devices.nodes, node) != devices.nodes.end(); };
   for (const auto& [link, total] : after) {
@@ -88,7 +88,7 @@ Result measure(const Grid& grid, Problem& problem, int repeat, bool check) {
     problem.fill();
     grid.wait();
     const auto before = grid.bytes_sent();
-    const auto buses = detail::bytes_by_link();
+    const auto buses = runtime::bytes_by_link();
     // Otherwise the time of a process would include what another one still fills. A simulation fills nothing.
     if (!simulated) MPI_Barrier(grid.comm());
     const double start = starpu_timing_now();
@@ -98,7 +98,7 @@ Result measure(const Grid& grid, Problem& problem, int repeat, bool check) {
     if (call > 0) seconds.push_back(slowest);
     grid.wait();  // all messages must have been counted
     result.received = bytes_received(grid, before);
-    result.loads = mean_of_processes(grid, loads_between(devices, buses, detail::bytes_by_link()));
+    result.loads = mean_of_processes(grid, loads_between(devices, buses, runtime::bytes_by_link()));
   }
   std::ranges::sort(seconds);
   result.seconds = seconds[seconds.size() / 2];

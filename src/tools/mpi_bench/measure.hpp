@@ -27,7 +27,7 @@ void use_devices_only();
 struct BusLoads {
   double from_host = 0, from_peers = 0, to_host = 0;
 };
-BusLoads loads_between(const Devices& devices, const detail::BytesByLink& before, const detail::BytesByLink& after);
+BusLoads loads_between(const Devices& devices, const runtime::BytesByLink& before, const runtime::BytesByLink& after);
 
 /// The result of a measurement; the same in all processes.
 struct Result {

@@ -32,7 +32,7 @@ int unroll(const Options& options) {
       const auto result = unroll_alone(*routine, options.p, options.q, options.unroll_as, tiles, options.control,
                                        !options.dump.empty());
       if (!options.dump.empty())
-        detail::write_whole(std::filesystem::path(options.dump) / fmt::format("{}-{}.txt", routine->name, tiles),
+        common::write_whole(std::filesystem::path(options.dump) / fmt::format("{}-{}.txt", routine->name, tiles),
                             result.dump);
       json.note(fmt::format("{:12} {:6} {:>6} {:10} {:8} {:8} {:10.1f} {:10.1f}", routine->name, tiles, options.grid(),
                             result.tasks, result.sent, result.received, 1e3 * result.handles, 1e3 * result.seconds));

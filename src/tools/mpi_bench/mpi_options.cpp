@@ -77,7 +77,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   add_option(app, "--json", options.json, "FILE",
              "write the results to FILE, one JSON object per line (-: standard output)");
   app.get_option("--hold-back")->excludes("--send-early");
-  if (!tools::parse_command_line(app, argc, argv, detail::launched_rank() == 0)) return {};
+  if (!tools::parse_command_line(app, argc, argv, runtime::launched_rank() == 0)) return {};
   std::tie(options.p, options.q) = tools::parse_pair("--grid", grid);
   if (!block.empty()) std::tie(blocks.rows, blocks.columns) = tools::parse_pair("--block", block);
   if (early || late) blocks.holds_back = late;

@@ -18,12 +18,12 @@ struct Options {
   Index tile = 0;  ///< 0: chosen for the devices
   int repeat = 3;
   bool check = false;
-  bool numa_as_gpu = false;        ///< whether only workers compute whose memory differs from the one that MPI sends
-                                   ///< from
-  int unroll_as = -1;              ///< process whose part of a call is unrolled; -1: calls are measured
-  std::string dump;                ///< folder for the lists of tasks and messages; "": none
-  detail::ProcessControl control;  ///< how gemm limits communication
-  std::string json;                ///< "": none, "-": standard output
+  bool numa_as_gpu = false;      ///< whether only workers compute whose memory differs from the one that MPI sends
+                                 ///< from
+  int unroll_as = -1;            ///< process whose part of a call is unrolled; -1: calls are measured
+  std::string dump;              ///< folder for the lists of tasks and messages; "": none
+  tile::ProcessControl control;  ///< how gemm limits communication
+  std::string json;              ///< "": none, "-": standard output
 
   std::string grid() const { return std::to_string(p) + "x" + std::to_string(q); }
 };

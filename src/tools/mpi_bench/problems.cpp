@@ -40,7 +40,7 @@ constexpr Routine table[] = {
 template <Scalar T>
 class ProblemOf final : public Problem {
  public:
-  ProblemOf(const Routine& routine, const Grid& grid, Index n, Index tile, const detail::ProcessControl& control)
+  ProblemOf(const Routine& routine, const Grid& grid, Index n, Index tile, const tile::ProcessControl& control)
       : routine_(routine), grid_(grid), n_(n), tile_(tile) {
     if (routine.name != "gemm") {
       grid.control({.holds_back = control.blocks.holds_back});
@@ -204,8 +204,8 @@ const Routine& routine_named(const std::string& name) {
 }
 
 std::unique_ptr<Problem> make_problem(const Routine& routine, char type, const Grid& grid, Index n, Index tile,
-                                      const detail::ProcessControl& control) {
-  return with_type(type, [&]<Scalar T>(T) -> std::unique_ptr<Problem> {
+                                      const tile::ProcessControl& control) {
+  return common::with_type(type, [&]<Scalar T>(T) -> std::unique_ptr<Problem> {
     return std::make_unique<ProblemOf<T>>(routine, grid, n, tile, control);
   });
 }

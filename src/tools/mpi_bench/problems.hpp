@@ -88,6 +88,6 @@ class Problem {
 /// @param type     s, d, c or z
 /// @param control  how gemm limits communication. Sizes that it leaves open are chosen for the process's devices
 std::unique_ptr<Problem> make_problem(const Routine& routine, char type, const Grid& grid, Index n, Index tile,
-                                      const detail::ProcessControl& control);
+                                      const tile::ProcessControl& control);
 
 }  // namespace tessera::mpi_bench

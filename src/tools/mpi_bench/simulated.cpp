@@ -25,7 +25,7 @@ void copy_small(simgrid::kernel::activity::ActivityImpl* message, void* data, st
 
 void send_sizes_only() { smpi_comm_set_copy_data_callback(copy_small); }
 
-void tell_of_machine() { simulate::tell_of_nvlink(simulation::described_machine()); }
+void tell_of_machine() { simulate::tell_of_nvlink(device::simulated::described_machine()); }
 
 }  // namespace tessera::mpi_bench
 

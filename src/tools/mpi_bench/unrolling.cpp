@@ -22,9 +22,9 @@ namespace tessera::mpi_bench {
 namespace {
 
 /// Stands in for the other processes, which do not exist.
-class Nobody final : public detail::Processes {
+class Nobody final : public tile::Processes {
  public:
-  Nobody(int rank, int size, const detail::ProcessControl& control) : rank_(rank), control_(control) {
+  Nobody(int rank, int size, const tile::ProcessControl& control) : rank_(rank), control_(control) {
     for (auto* tokens : {&tokens_.up, &tokens_.down})
       for (int other = 0; other < size; other++) {
         auto& token = tokens->emplace_back();
@@ -57,8 +57,8 @@ class Nobody final : public detail::Processes {
   }
   void forget_copies(starpu_data_handle_t /*tile*/) override {}
   tile::ProcessModel model() const override { return {}; }
-  detail::ProcessControl control() const override { return control_; }
-  const detail::Tokens& tokens() override { return tokens_; }
+  tile::ProcessControl control() const override { return control_; }
+  const tile::Tokens& tokens() override { return tokens_; }
   std::int64_t least(std::int64_t value) override { return value; }
   void matrix_ends() noexcept override {}
 
@@ -68,10 +68,10 @@ class Nobody final : public detail::Processes {
   }
 
   int rank_;
-  detail::ProcessControl control_;
-  detail::Tokens tokens_;
+  tile::ProcessControl control_;
+  tile::Tokens tokens_;
   char byte_ = 0;  ///< of all tokens
-  detail::OwnerTable owners_;
+  distributed::OwnerTable owners_;
   std::uint64_t sent_ = 0, received_ = 0;
 };
 
@@ -84,8 +84,8 @@ double cpu_seconds() {
 
 }  // namespace
 
-Unrolling unroll_alone(const Routine& routine, int p, int q, int rank, Index tiles,
-                       const detail::ProcessControl& control, bool dumps) {
+Unrolling unroll_alone(const Routine& routine, int p, int q, int rank, Index tiles, const tile::ProcessControl& control,
+                       bool dumps) {
   if (routine.is_for_complex_only() || routine.has_pivots())  // which would not arrive
     throw tools::BadArgument("--routine", std::string(routine.name), "cannot be unrolled");
   constexpr Index tile = 2;  // tasks take no time
@@ -97,11 +97,11 @@ Unrolling unroll_alone(const Routine& routine, int p, int q, int rank, Index til
   const double start = cpu_seconds();
   for (auto& data : memory) {
     data.assign(static_cast<std::size_t>(rows * columns), 1.0);
-    detail::Share share;
+    tile::Share share;
     share.processes = nobody;
     share.p = p, share.q = q, share.row = rank / q, share.column = rank % q;
     matrices.push_back(detail::MatrixAccess::matrix<double>(std::make_shared<detail::TileGrid>(
-        detail::session(), data.data(), order, order, rows, sizeof(double), TileSize{tile, tile}, false, share)));
+        runtime::session(), data.data(), order, order, rows, sizeof(double), TileSize{tile, tile}, false, share)));
   }
   Unrolling result;
   result.handles = cpu_seconds() - start;

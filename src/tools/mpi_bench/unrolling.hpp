@@ -24,7 +24,7 @@ struct Unrolling {
 /// @param control  how gemm limits communication, for processes without GPUs and with unlimited memory
 /// @param dumps    whether to record the call, which takes time
 /// @throws BadArgument for any other routine
-Unrolling unroll_alone(const Routine& routine, int p, int q, int rank, Index tiles,
-                       const detail::ProcessControl& control, bool dumps);
+Unrolling unroll_alone(const Routine& routine, int p, int q, int rank, Index tiles, const tile::ProcessControl& control,
+                       bool dumps);
 
 }  // namespace tessera::mpi_bench

@@ -53,8 +53,8 @@ inline bool parse_command_line(CLI::App& app, int argc, char** argv, bool speaks
     if (speaks) app.exit(error);
     return false;
   }
-  detail::refuse_old_variables();
-  if (const auto remark = detail::remark_on_unknown_variables(); speaks && !remark.empty())
+  common::refuse_old_variables();
+  if (const auto remark = common::remark_on_unknown_variables(); speaks && !remark.empty())
     std::fprintf(stderr, "%s: %s\n", app.get_name().c_str(), remark.c_str());
   return true;
 }

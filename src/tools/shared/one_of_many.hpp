@@ -28,7 +28,7 @@ inline void yield_when_idle() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   sched_getaffinity(0, sizeof(cores), &cores);
-  if (CPU_COUNT(&cores) < enough * detail::shared_with_ranks_of_node().cores.parts)
+  if (CPU_COUNT(&cores) < enough * runtime::shared_with_ranks_of_node().cores.parts)
     setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
 #endif
 }
@@ -43,7 +43,7 @@ inline bool speaks_for_all(const char* message) {
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
-  if (finalized != 0 || (initialized == 0 && detail::launched_ranks() == 1)) return true;
+  if (finalized != 0 || (initialized == 0 && runtime::launched_ranks() == 1)) return true;
   if (initialized == 0) MPI_Init(nullptr, nullptr);
   MPI_Request all = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &all);

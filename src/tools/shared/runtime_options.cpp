@@ -64,11 +64,11 @@ void add_runtime_options(CLI::App& app, TypedRuntime& typed, bool several) {
 std::vector<std::string> parse_policies(const TypedRuntime& typed) {
   if (!typed.policy_library.empty()) {
     use_policy_library(typed.policy_library);
-    const auto first = checked("--policy-library", typed.policy_library, detail::first_policy_of_library);
+    const auto first = checked("--policy-library", typed.policy_library, runtime::first_policy_of_library);
     if (typed.policies.empty()) return {first};
   }
   if (typed.policies.empty()) return {""};
-  for (const auto& name : typed.policies) checked("--policy", name, [&] { detail::require_policy(name); });
+  for (const auto& name : typed.policies) checked("--policy", name, [&] { runtime::require_policy(name); });
   return typed.policies;
 }
 
@@ -76,7 +76,7 @@ std::vector<Placement> parse_placements(const TypedRuntime& typed) {
   if (typed.placements.empty()) return {Placement::Automatic};
   std::vector<Placement> result;
   for (const auto& name : typed.placements) {
-    const auto placement = detail::placement_named(name);
+    const auto placement = runtime::placement_named(name);
     if (!placement) throw BadArgument("--placement", name, "is not one of home, owner, scheduler");
     result.push_back(*placement);
   }
@@ -91,8 +91,8 @@ RuntimeOptions parse_runtime(const TypedRuntime& typed) {
   return options;
 }
 
-RuntimeOptions with_environment(const RuntimeOptions& options) { return detail::with_environment(options); }
+RuntimeOptions with_environment(const RuntimeOptions& options) { return runtime::with_environment(options); }
 
-std::string placement_name(Placement placement) { return std::string(detail::name_of(placement)); }
+std::string placement_name(Placement placement) { return std::string(runtime::name_of(placement)); }
 
 }  // namespace tessera::tools

@@ -57,7 +57,7 @@ std::string line_on_time(const std::string& summary) {
 }
 
 /// A file in memory, without a name.
-class MemoryFile : NotCopyable {
+class MemoryFile : common::NotCopyable {
  public:
   MemoryFile() : descriptor_(memfd_create("tessera-trace", MFD_CLOEXEC)) {
     if (descriptor_ < 0) throw RuntimeError(std::string("no memory for a file: ") + std::strerror(errno));

@@ -24,7 +24,7 @@
 
 namespace {
 
-using tessera::detail::PartialTile;
+using tessera::device::PartialTile;
 
 bool staged = false;
 constexpr double staging_buffer_bytes = 2 << 20;  // as in src/devices/packed_columns.hpp
@@ -54,12 +54,12 @@ std::map<int, int> kernels;  ///< number of kernels that each GPU is executing
 double column_bytes(const PartialTile& tile) {
   const auto bytes = static_cast<double>(tile.bytes);
   const auto& matrix = tile.matrix;
-  const bool contiguous = tile.part == tessera::detail::Part::All && matrix.ld <= matrix.nx;
+  const bool contiguous = tile.part == tessera::device::Part::All && matrix.ld <= matrix.nx;
   return contiguous ? bytes : bytes / static_cast<double>(matrix.ny);
 }
 
 void begin(unsigned from, unsigned to) {
-  const auto* tile = tessera::detail::tile_interface::take_last_sized();
+  const auto* tile = tessera::device::tile_interface::take_last_sized();
   const bool in = starpu_node_get_kind(from) == STARPU_CPU_RAM;
   if (tile == nullptr || in == (starpu_node_get_kind(to) == STARPU_CPU_RAM)) return;
   links[{starpu_memory_node_get_devid(in ? to : from), in}].waiting.push_back(
@@ -84,7 +84,7 @@ double next_column(Link& link, double bytes) {
 
 /// Sets the rate of the link for its current copy. Does nothing if the machine has no column times.
 void set_rate(Way way) {
-  const auto& machine = tessera::simulation::described_machine();
+  const auto& machine = tessera::device::simulated::described_machine();
   const auto& kind = machine.kind_of(way.gpu);
   const auto& times = way.in ? kind.in : kind.out;
   if (!times || staged) return;
@@ -92,7 +92,7 @@ void set_rate(Way way) {
   double rate = way.in ? gpu.in : gpu.out;
   if (const double column = links[way].column; column > 0)
     rate = std::min(rate, column / (kernels[way.gpu] > 0 ? times->computing : times->idle).seconds(column));
-  simgrid::s4u::Link::by_name(tessera::simulation::host_link(way.gpu, way.in))->set_bandwidth(rate);
+  simgrid::s4u::Link::by_name(tessera::machine::host_link(way.gpu, way.in))->set_bandwidth(rate);
 }
 
 void add_kernels(int gpu, int count) {
@@ -130,7 +130,7 @@ extern "C" void sg_host_sendto(sg_host_t from, sg_host_t to, double bytes) {
   set_rate(way);
   if (staged)
     simgrid::s4u::this_actor::sleep_for(std::min(bytes, staging_buffer_bytes) /
-                                        tessera::simulation::described_machine().staging->core_rate);
+                                        tessera::device::simulated::described_machine().staging->core_rate);
   original(from, to, bytes);
   link.column = 0;
   set_rate(way);

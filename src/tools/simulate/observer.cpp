@@ -29,7 +29,7 @@ namespace {
 
 using namespace tessera;
 using namespace tessera::simulate;
-using simulation::described_machine;
+using device::simulated::described_machine;
 
 /// The type of the elements: the letter that tessera-simulate has sent. Only the first process that asks receives it.
 /// Empty for all others, and without tessera-simulate.
@@ -69,8 +69,8 @@ double bytes_of(starpu_task* task) {
 }
 
 /// The times of a codelet whose name occurs in `names`; null if the table has none.
-const detail::CostCurve* find(const std::map<std::string, detail::CostCurve>& table, const std::string& names) {
-  const detail::CostCurve* found = nullptr;
+const device::CostCurve* find(const std::map<std::string, device::CostCurve>& table, const std::string& names) {
+  const device::CostCurve* found = nullptr;
   std::size_t longest = 0;
   for (const auto& [name, curve] : table)
     if (name.size() > longest && names.find(lower_case(name)) != std::string::npos)
@@ -79,7 +79,7 @@ const detail::CostCurve* find(const std::map<std::string, detail::CostCurve>& ta
 }
 
 /// The tile operation whose name occurs in `names`, for example `potrf` in `chol_model_potrf`; otherwise `gemm`.
-std::string operation_in(const std::string& names, const simulation::GpuKind& kind) {
+std::string operation_in(const std::string& names, const device::simulated::GpuKind& kind) {
   std::string operation = "gemm";
   for (const auto& [name, curve] : kind.kernels)
     if (names.find(name) != std::string::npos && (operation == "gemm" || name.size() > operation.size()))
@@ -97,7 +97,7 @@ double seconds_on_core(const std::string& names, double flops, double bytes) {
   return flops > 0 ? flops / (single * machine.core_rate) : bytes / memory_rate;
 }
 
-double seconds_on_gpu(const simulation::GpuKind& kind, const std::string& names, double flops, double bytes) {
+double seconds_on_gpu(const device::simulated::GpuKind& kind, const std::string& names, double flops, double bytes) {
   if (const auto* curve = find(kind.codelets, names); curve != nullptr) return curve->seconds(bytes);
   if (flops > 0) return kind.task_seconds(operation_in(names, kind), {flops, element_type()});
   return kind.task_overhead + bytes / kind.memory_rate;
@@ -166,9 +166,9 @@ void guarded(Function function) {
 }
 
 void begin_observation() {
-  tell_of_nvlink(simulation::described_machine());
+  tell_of_nvlink(device::simulated::described_machine());
   observation.emplace();
-  detail::reset_counters();
+  runtime::reset_counters();
 }
 
 Outcome outcome() {
@@ -184,7 +184,7 @@ Outcome outcome() {
     outcome.error = "it ran under the policy '" + outcome.policy + "': StarPU knows no policy '" + wanted +
                     "', or refused its options, or the program chooses one itself";
   outcome.gpus = TaskWatch::result();
-  outcome.activity = {detail::read_counters(gpu_nodes), 1, gpus, static_cast<int>(starpu_worker_get_count())};
+  outcome.activity = {runtime::read_counters(gpu_nodes), 1, gpus, static_cast<int>(starpu_worker_get_count())};
   outcome.activity.total.seconds = outcome.seconds;
   return outcome;
 }

@@ -34,7 +34,7 @@ std::string known_platforms(const fs::path& folder) {
 /// The folder of the described machines: the value of TESSERA_PLATFORMS; otherwise the folder in this program's
 /// installation; otherwise the one in the source tree.
 fs::path platforms_folder() {
-  if (const auto folder = detail::text_of(detail::variables::platforms); !folder.empty()) return folder;
+  if (const auto folder = common::text_of(common::variables::platforms); !folder.empty()) return folder;
   const auto program = fs::read_symlink("/proc/self/exe").parent_path();
   auto installed = (program / TESSERA_INSTALLED_PLATFORMS).lexically_normal();
   if (std::error_code error; fs::is_directory(installed, error)) return installed;
@@ -55,9 +55,9 @@ std::filesystem::path find_platform(const std::string& name) {
       fmt::format("is not a machine in {}; known machines: {}", platforms.string(), known_platforms(platforms)));
 }
 
-simulation::Machine read_platform(const fs::path& file) {
+device::simulated::Machine read_platform(const fs::path& file) {
   try {
-    return simulation::read_machine(file);
+    return device::simulated::read_machine(file);
   } catch (const RuntimeError& error) {
     throw BadArgument(std::string("--platform: ") + error.what());
   }
@@ -87,7 +87,7 @@ std::string link(const std::string& name, double rate, double latency) {
 }
 
 /// The processes, and the routes of their messages: within a node, or from node to node.
-std::string network_zone(const simulation::Network& network, int processes) {
+std::string network_zone(const device::simulated::Network& network, int processes) {
   const auto node_of = [&](int process) { return process / network.processes_per_node; };
   std::string text = " <AS id=\"network\" routing=\"Full\">\n";
   for (int process = 0; process < processes; process++)
@@ -115,7 +115,7 @@ std::string network_zone(const simulation::Network& network, int processes) {
 
 }  // namespace
 
-void write_cluster(const simulation::Machine& machine, int processes, const std::filesystem::path& platform,
+void write_cluster(const device::simulated::Machine& machine, int processes, const std::filesystem::path& platform,
                    const std::filesystem::path& hosts) {
   std::string text =
       "<?xml version='1.0'?>\n"
@@ -124,11 +124,11 @@ void write_cluster(const simulation::Machine& machine, int processes, const std:
   text += network_zone(*machine.network, processes);
   std::string names;
   for (int process = 0; process < processes; process++) {
-    text += simulation::starpu_zone(machine, fmt::format("StarPU-MPI{}", process));  // StarPU looks for this name
+    text += machine::starpu_zone(machine, fmt::format("StarPU-MPI{}", process));  // StarPU looks for this name
     names += host(process) + "\n";
   }
-  detail::write_whole(platform, text + "</AS>\n</platform>\n");
-  detail::write_whole(hosts, names);
+  common::write_whole(platform, text + "</AS>\n</platform>\n");
+  common::write_whole(hosts, names);
 }
 
 }  // namespace tessera::simulate

@@ -13,7 +13,7 @@ namespace tessera::simulate {
 /// @throws BadArgument if there is none
 std::filesystem::path find_platform(const std::string& name);
 /// @throws BadArgument if the file does not describe a machine
-simulation::Machine read_platform(const std::filesystem::path& file);
+device::simulated::Machine read_platform(const std::filesystem::path& file);
 
 /// The folder of the machine's files for StarPU. The simulation may write there, too.
 using Scratch = std::filesystem::path;
@@ -28,7 +28,7 @@ void put_environment(const std::filesystem::path& platform, const Scratch& scrat
 /// the list of hosts on which `smpirun` starts the processes.
 /// @pre the machine has a network
 /// @throws RuntimeError if a file cannot be written
-void write_cluster(const simulation::Machine& machine, int processes, const std::filesystem::path& platform,
+void write_cluster(const device::simulated::Machine& machine, int processes, const std::filesystem::path& platform,
                    const std::filesystem::path& hosts);
 
 }  // namespace tessera::simulate

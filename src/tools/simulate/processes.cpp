@@ -28,7 +28,7 @@ namespace tessera::simulate {
 namespace {
 
 /// A running simulation and its output so far.
-class Child : NotCopyable {
+class Child : common::NotCopyable {
  public:
   Child(const Options& options, const Run& run, const Scratch& scratch) {
     int ends[2];

@@ -28,9 +28,9 @@ std::string name_of(const Options& options, const Run& run) {
 int run(int argc, char** argv) {
   const auto options = parse_options(argc, argv);
   if (!options) return tools::Success;
-  const TemporaryFolder folder("tessera-simulate");
+  const common::TemporaryFolder folder("tessera-simulate");
   const Scratch scratch = folder.path();
-  simulation::write_starpu_files(options->machine, scratch, host_name, *options->memory == bench::Memory::Pageable);
+  machine::write_starpu_files(options->machine, scratch, host_name, *options->memory == bench::Memory::Pageable);
   const bool may_fail = options->sweep && options->program.empty();  // tiles that fit on no GPU are not an alternative
   Report report(*options);
   report.begin();

@@ -59,7 +59,7 @@ std::optional<Options> parse(int argc, char** argv) {
 }
 
 /// The number of processes in the grid. It must be a multiple of the processes per node.
-int processes_of(const Options& options, const simulation::Network& network) {
+int processes_of(const Options& options, const device::simulated::Network& network) {
   const auto [p, q] = tools::parse_pair("--grid", options.grid);
   if (p > 4096 || q > 4096) throw BadArgument("--grid", options.grid, "must be rows and columns, e.g. 2x3");
   const int needed = (p * q - 1) / network.processes_per_node + 1;
@@ -112,8 +112,8 @@ int run(int argc, char** argv) {
   const auto machine = simulate::read_platform(platform);
   if (!machine.network) throw BadArgument("--platform", options->platform, "has no field 'network'");
   const int processes = processes_of(*options, *machine.network);
-  const TemporaryFolder folder("tessera-simulate-mpi");
-  simulation::write_starpu_files(machine, folder.path(), simulate::host_name);
+  const common::TemporaryFolder folder("tessera-simulate-mpi");
+  machine::write_starpu_files(machine, folder.path(), simulate::host_name);
   simulate::write_cluster(machine, processes, folder / "cluster.xml", folder / "hosts");
   simulate::put_environment(platform, folder.path(), options->gpu_memory);
   put_more_environment(processes);

@@ -172,7 +172,7 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   options.policies = tools::parse_policies(typed.runtime);
   if (!options.program.empty() && options.policies.front().empty()) options.policies = {"tessera"};
   if (!typed.runtime.placements.empty()) options.placements = tools::parse_placements(typed.runtime);
-  else if (const auto set = detail::with_environment({}).placement; set != Placement::Automatic)
+  else if (const auto set = runtime::with_environment({}).placement; set != Placement::Automatic)
     options.placements = {set};  // the number of CPU workers depends on the placement, see runs_of
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
   if (app.count("--dump") > 0) tools::require_empty_folder("--dump", options.dump);

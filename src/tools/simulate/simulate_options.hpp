@@ -15,7 +15,7 @@ namespace tessera::simulate {
 /// Validated command line arguments.
 struct Options : bench::ChosenProblems {
   std::filesystem::path platform;
-  simulation::Machine machine;
+  device::simulated::Machine machine;
   std::vector<int> gpus;
   int cpus = -1;   ///< -1: see runs_of
   Index tile = 0;  ///< 0: the library's choice

@@ -42,7 +42,7 @@ std::string of_gpus(const Row& row) {
 }
 
 /// The machine, in one line.
-std::string describe_machine(const simulation::Machine& machine) {
+std::string describe_machine(const device::simulated::Machine& machine) {
   std::string gpus;
   for (int gpu = 0; gpu < machine.gpu_count(); gpu++) gpus += (gpu > 0 ? ", " : "") + machine.kind_of(gpu).name;
   return fmt::format("Simulated {}: {} cores; {}", machine.name, machine.cores, gpus);
@@ -86,9 +86,9 @@ std::string describe_policies(const Options& options) {
   for (const auto& policy : options.policies) {
     RuntimeOptions wanted;
     wanted.policy = policy;
-    auto name = detail::with_environment(wanted).policy;
-    if (name.empty()) name = detail::our_policy;
-    lines.push_back(fmt::format("{} from {}", name, detail::policy_file(name)));
+    auto name = runtime::with_environment(wanted).policy;
+    if (name.empty()) name = runtime::our_policy;
+    lines.push_back(fmt::format("{} from {}", name, runtime::policy_file(name)));
   }
   return fmt::format("Policies: {}", fmt::join(lines, ", "));
 }
@@ -156,7 +156,7 @@ Result Report::result(const Run& run, const Outcome& outcome, double peak) const
   DeviceRates rates{.flops = peak};
   if (run.gpus > 0) {  // cores may compute tiles, too
     if (outcome.core_tasks > 0)
-      rates.flops += outcome.cpus * simulation::rate_of_cores(run.problem.type, options_.machine.core_rate);
+      rates.flops += outcome.cpus * device::simulated::rate_of_cores(run.problem.type, options_.machine.core_rate);
     rates.in = options_.machine.total_in(run.gpus), rates.out = options_.machine.total_out(run.gpus);
     rates.both = options_.machine.total_both(run.gpus);
   }
@@ -196,7 +196,7 @@ nlohmann::ordered_json Report::json(const Row& row) const {
   if (reports_calls()) {
     json = to_json(result);
     json["platform"] = options_.machine.name;
-    json["policy_library"] = detail::policy_file(result.policy);
+    json["policy_library"] = runtime::policy_file(result.policy);
     json["gpu_memory_mib"] = gpu_memory;
     json["core_tasks"] = outcome.core_tasks;
   } else {
@@ -205,7 +205,7 @@ nlohmann::ordered_json Report::json(const Row& row) const {
             {"gpus", run.gpus},
             {"cpus", run.cpus},
             {"policy", outcome.policy},
-            {"policy_library", detail::policy_file(outcome.policy)},
+            {"policy_library", runtime::policy_file(outcome.policy)},
             {"gpu_memory_mib", gpu_memory},
             {"median_s", outcome.seconds},
             {"bytes_h2d", total.bytes_h2d},

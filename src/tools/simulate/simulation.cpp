@@ -32,7 +32,7 @@ namespace tessera::simulate {
 namespace {
 
 /// Reserved addresses without memory. Simulated tasks access no data, but the tiles must not overlap.
-class AddressRange : NotCopyable {
+class AddressRange : common::NotCopyable {
  public:
   explicit AddressRange(std::size_t bytes)
       : bytes_(std::max<std::size_t>(bytes, 1)),
@@ -48,7 +48,7 @@ class AddressRange : NotCopyable {
 };
 
 /// A thread that repeats calls of a routine while this object exists. The constructor returns after the first call.
-class EndlessLoop : NotCopyable {
+class EndlessLoop : common::NotCopyable {
  public:
   EndlessLoop(const bench::Routine& routine, const bench::Problem& problem)
       : routine_(routine), problem_(problem), A_(bench::operand_bytes(routine, problem)[0]),
@@ -83,7 +83,7 @@ tile::TileExtents slices_of(const bench::Problem& p, Index slices) {
 /// C ← α A B + β C in slices.
 void multiply_in_slices(const bench::Problem& p, Index slices, const bench::Operands& operands) {
   const auto tile = slices_of(p, slices);
-  with_type(p.type, [&]<Scalar T>(T) {
+  common::with_type(p.type, [&]<Scalar T>(T) {
     const Matrix<T> A(static_cast<const T*>(operands.A), p.m, p.k, p.m, {tile.m, tile.k}),
         B(static_cast<const T*>(operands.B), p.k, p.n, p.k, {tile.k, tile.n}),
         C(static_cast<T*>(operands.C), p.m, p.n, p.m, {tile.m, tile.n});
@@ -102,7 +102,7 @@ std::string why_too_large(const Run& run, const tile::TileExtents& tile) {
   const auto terms = tile.k > 0 ? tile.k : tile.n;  // plans of solvers and triangles have square tiles, and no extent k
   const double tasks =
       multiply_adds / (static_cast<double>(tile.m) * static_cast<double>(tile.n) * static_cast<double>(terms));
-  const double needed = tasks * bytes_of_task, free = detail::free_memory();
+  const double needed = tasks * bytes_of_task, free = device::free_memory();
   if (needed <= free) return "";
   return fmt::format(
       "{} of order {} in tiles of {} is about {:.2g} tasks, which need {:.1f} GB of memory, but only {:.1f} GB "
@@ -159,7 +159,7 @@ Outcome simulate(const Options& options, const Run& run) {
     outcome.seconds = 1e-6 * (starpu_timing_now() - begin);
     outcome.activity = tools::activity(1, plan.has_cores());
     outcome.gpus = TaskWatch::result();
-    if (dump) detail::write_whole(run.dump, dump->text());
+    if (dump) common::write_whole(run.dump, dump->text());
     outcome.cpus = cpu_workers(), outcome.core_tasks = TaskWatch::core_tasks();
   }
   return outcome;
@@ -176,9 +176,9 @@ struct {
 void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result) {
   put_environment(options.platform, scratch, options.gpu_memory);
   job = {&options, &run, result};
-  simulation::operands_are_pageable = *options.memory == bench::Memory::Pageable;
-  if (simulation::operands_are_pageable) stage_copies();
-  simulation::operands_are_on_a_gpu = *options.memory == bench::Memory::Device;
+  device::simulated::operands_are_pageable = *options.memory == bench::Memory::Pageable;
+  if (device::simulated::operands_are_pageable) stage_copies();
+  device::simulated::operands_are_on_a_gpu = *options.memory == bench::Memory::Device;
   // StarPU defines its own main, which starts SimGrid and calls starpu_main in a simulated thread.
   const auto starpus_main = reinterpret_cast<int (*)(int, char**)>(dlsym(RTLD_NEXT, "main"));
   if (starpus_main == nullptr) _exit(1);

@@ -15,7 +15,7 @@ namespace tessera::simulate {
 
 /// Sums the task times of each GPU and counts the tasks of all cores, by wrapping the scheduling policy's hook for
 /// finished tasks.
-class TaskWatch : NotCopyable {
+class TaskWatch : common::NotCopyable {
  public:
   explicit TaskWatch(int gpus) {
     core_tasks_ = 0;
@@ -59,14 +59,14 @@ class TaskWatch : NotCopyable {
 
 /// Tells StarPU which peer links are NVLink. On a real machine, StarPU asks NVML. It does not divide an NVLink among
 /// the GPUs, and this affects whether it copies from a peer or from the host.
-inline void tell_of_nvlink(const simulation::Machine& machine) {
+inline void tell_of_nvlink(const device::simulated::Machine& machine) {
   const auto gpu_at = [](int node) {
     const auto n = static_cast<unsigned>(node);
     return starpu_node_get_kind(n) == STARPU_CUDA_RAM ? starpu_memory_node_get_devid(n) : -1;
   };
   for (int bus = 0; bus < starpu_bus_get_count(); bus++) {
     const int from = gpu_at(starpu_bus_get_src(bus)), to = gpu_at(starpu_bus_get_dst(bus));
-    if (from >= 0 && to >= 0 && machine.peer(from, to).way == simulation::PeerLink::Way::NvLink)
+    if (from >= 0 && to >= 0 && machine.peer(from, to).way == device::simulated::PeerLink::Way::NvLink)
       starpu_bus_set_ngpus(bus, 1);
   }
 }

@@ -81,8 +81,8 @@ std::optional<Options> parse_options(int argc, char** argv) {
 /// Without a home that can be written, Fontconfig has no folder for its cache, and prints errors when a picture is
 /// drawn.
 void give_fontconfig_a_cache(const fs::path& folder) {
-  const auto home = detail::environment("HOME");
-  if (detail::environment("XDG_CACHE_HOME").empty() && (home.empty() || access(std::string(home).c_str(), W_OK) != 0))
+  const auto home = common::environment("HOME");
+  if (common::environment("XDG_CACHE_HOME").empty() && (home.empty() || access(std::string(home).c_str(), W_OK) != 0))
     setenv("XDG_CACHE_HOME", folder.c_str(), 1);
 }
 
@@ -100,7 +100,7 @@ void report(const Options& options) {
   std::error_code error;
   fs::create_directories(output, error);
   if (error) throw RuntimeError(fmt::format("{}: the folder cannot be created: {}", output.string(), error.message()));
-  const TemporaryFolder scratch("tessera-trace");
+  const common::TemporaryFolder scratch("tessera-trace");
   give_fontconfig_a_cache(scratch.path());
   std::vector<Explained> runs;
   runs.push_back(explain(options.folders.front(), scratch.path()));
@@ -118,7 +118,7 @@ void report(const Options& options) {
 void compare(const Options& options) {
   std::vector<Explained> runs;
   for (const auto& folder : options.folders) {
-    const TemporaryFolder scratch("tessera-trace");
+    const common::TemporaryFolder scratch("tessera-trace");
     runs.push_back(explain(folder, scratch.path()));
     runs.back().run.title = fmt::format("{}: {}", folder.string(), runs.back().run.title);
   }

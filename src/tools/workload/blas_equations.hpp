@@ -37,7 +37,7 @@ struct Call {
 template <typename Size, typename Function>
 auto with_typed(const Problem& p, const Shapes& s, const Operands& o, Function function) {
   const auto size = [](Index i) { return static_cast<Size>(i); };
-  return with_type(p.type, [&]<Scalar T>(T) {
+  return common::with_type(p.type, [&]<Scalar T>(T) {
     return function(Call<T, Size>{p.op_a, p.op_b, p.side, p.uplo, p.diag, size(p.m), size(p.n), size(p.k),
                                   scalar_cast<T>(p.alpha), scalar_cast<T>(p.beta), static_cast<const T*>(o.A),
                                   size(s.A.ld), static_cast<const T*>(o.B), size(s.B.ld), static_cast<T*>(o.C),

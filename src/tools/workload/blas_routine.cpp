@@ -71,7 +71,7 @@ void submit(blas::Routine routine, const bench::Call<T>& c, const Matrix<T>& A, 
 /// Calls `function` with the blas::Call for the problem, whose matrices have no memory.
 template <typename Function>
 auto with_call(blas::Routine routine, const Problem& p, Function function) {
-  return with_type(p.type, [&]<Scalar T>(T) {
+  return common::with_type(p.type, [&]<Scalar T>(T) {
     const T alpha = scalar_cast<T>(p.alpha), beta = scalar_cast<T>(p.beta);
     return function(blas::Call{.routine = routine,
                                .type = p.type,
@@ -119,8 +119,8 @@ class BlasRoutine : public bench::Routine {
     return std::pow(std::abs(p.beta), static_cast<double>(p.chain));
   }
   using bench::Routine::plan_of;
-  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
-    return with_call(which_, p, [&](const blas::Call& call) { return detail::plan_call(machine, call); });
+  algorithms::Plan plan_of(const Problem& p, const machine::Machine& machine) const override {
+    return with_call(which_, p, [&](const blas::Call& call) { return routines::plan_call(machine, call); });
   }
 
   void run_tessera(const Problem& p, const Operands& o) const override;
@@ -161,11 +161,11 @@ std::string BlasRoutine::why_not(const Problem& p) const {
   if (!known.exists(p.type))
     return fmt::format("--type: '{}' does not exist for {} ({})", p.type, name(),
                        known.types == blas::Types::CZ ? "cz" : "sdcz");
-  const bool complex = is_complex_type(p.type);
+  const bool complex = common::is_complex_type(p.type);
   const auto allowed = legal_ops(which_, complex);
-  if (takes().trans_a && arguments::illegal_op(1, "op", p.op_a, allowed).position != 0)
+  if (takes().trans_a && blas::arguments::illegal_op(1, "op", p.op_a, allowed).position != 0)
     return fmt::format("--trans: '{}' does not exist for {}{} (n, {})", p.op_a == Op::Trans ? 't' : 'c', p.type, name(),
-                       allowed == arguments::Ops::Hermitian ? 'c' : 't');
+                       allowed == blas::arguments::Ops::Hermitian ? 'c' : 't');
   for (const auto& [option, value, kind] :
        {std::tuple{"--alpha", p.alpha, known.alpha}, {"--beta", p.beta, known.beta}})
     if (value.imag() != 0 && kind != FactorKind::None && (kind == FactorKind::Real || !complex))
@@ -177,7 +177,7 @@ std::string BlasRoutine::why_not(const Problem& p) const {
 
 Shapes BlasRoutine::shapes(const Problem& p) const {
   return with_call(which_, p, [&](const blas::Call& call) {
-    const auto shape = [&](const arguments::StoredMatrix& X) -> bench::Shape {
+    const auto shape = [&](const blas::arguments::StoredMatrix& X) -> bench::Shape {
       if (X.position == 0) return {};
       return {X.m, X.n, std::max<Index>(1, X.m) + p.ld_pad};
     };
@@ -236,12 +236,12 @@ class Trtrs final : public bench::Routine {
   Shapes shapes(const Problem& p) const override { return trsm_.shapes(of_trsm(p)); }
   double growth(const Problem& p) const override { return trsm_.growth(of_trsm(p)); }
   using bench::Routine::plan_of;
-  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+  algorithms::Plan plan_of(const Problem& p, const machine::Machine& machine) const override {
     return trsm_.plan_of(of_trsm(p), machine);
   }
   void run_tessera(const Problem& p, const Operands& o) const override {
     const auto s = shapes(p);
-    const Index info = with_type(p.type, [&]<Scalar T>(T) {
+    const Index info = common::with_type(p.type, [&]<Scalar T>(T) {
       return trtrs(p.uplo, p.op_a, p.diag, p.n, p.k, static_cast<const T*>(o.A), s.A.ld, static_cast<T*>(o.C), s.C.ld);
     });
     if (info != 0) throw RuntimeError("trtrs: the matrix is singular, info = " + std::to_string(info));

@@ -76,7 +76,8 @@ Verdict check_every_element(const Equation<T>& e) {
     const auto left = written_out(term.left, e.m, e.k), right = written_out(term.right, e.k, e.n);
     const auto product = [&]<Scalar S>(S alpha, const std::vector<S>& A, const std::vector<S>& B, S factor,
                                        std::vector<S>& C) {
-      host::gemm(Op::NoTrans, Op::NoTrans, m, n, k, alpha, A.data(), m, B.data(), std::max(1, k), factor, C.data(), m);
+      device::cpu::gemm(Op::NoTrans, Op::NoTrans, m, n, k, alpha, A.data(), m, B.data(), std::max(1, k), factor,
+                        C.data(), m);
     };
     product(term.factor, left, right, beta, expected);
     product(R(std::abs(term.factor)), magnitudes(left), magnitudes(right), R(std::abs(beta)), scale);

@@ -14,7 +14,7 @@ namespace tessera::bench {
 
 namespace {
 
-using host::posv, host::potrf, tessera::posv, tessera::potrf;
+using device::cpu::posv, device::cpu::potrf, tessera::posv, tessera::potrf;
 
 /// potrf overwrites a triangle of C with its factor. posv overwrites a triangle of A with its factor, and C with A⁻¹ C,
 /// where C has k right-hand sides.
@@ -26,7 +26,7 @@ class Cholesky final : public Factorization {
   bool can_be_spread() const override { return !solves(); }
 
   using Routine::plan_of;
-  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+  algorithms::Plan plan_of(const Problem& p, const machine::Machine& machine) const override {
     return plan::plan_cholesky(machine, p.type, p.n, solves());
   }
 
@@ -34,7 +34,7 @@ class Cholesky final : public Factorization {
   void run_openblas(const Problem& p, const Operands& o) const override { run<int>(p, o); }
   std::unique_ptr<SpreadCall> spread(const Problem& p, const Operands& o) const override {
     const Index tile = plan_of(p).tile.n;
-    return with_type(p.type, [&]<Scalar T>(T) {
+    return common::with_type(p.type, [&]<Scalar T>(T) {
       const auto factorize = [this, uplo = p.uplo](const auto& /*A*/, const auto& /*B*/, const Matrix<T>& C) {
         require_success(potrf(uplo, C).wait(), not_definite);
       };
@@ -55,7 +55,7 @@ class Cholesky final : public Factorization {
   /// From one diagonal tile to the next, trsm and syrk have tile³ / 2 multiply-adds each.
   double critical_path(const Problem& p, const Operands& /*o*/, double rate) const override {
     const auto plan = plan_of(p);
-    return with_type(p.type, [&]<Scalar T>(T) {
+    return common::with_type(p.type, [&]<Scalar T>(T) {
       return tile_path<T>(p.n, plan.tile.n, 1, rate, [&](auto& to, const Matrix<T>& A, codelets::InfoValue* info) {
         algorithms::potrf(to, tile::LowerView(A, p.uplo, plan.grid), info);
       });
@@ -65,7 +65,7 @@ class Cholesky final : public Factorization {
   /// potrf is checked by 0 = L Lᴴ − A, posv by its residual: 0 = A X − B.
   Verdict check(const Problem& p, const Operands& o) const override {
     const auto s = shapes(p);
-    return with_type(p.type, [&]<Scalar T>(T) {
+    return common::with_type(p.type, [&]<Scalar T>(T) {
       const Operand<T> A{.ld = shape_of_matrix(s).ld,
                          .seed = p.seed,
                          .form = is_complex<T> ? Form::Hermitian : Form::Symmetric,

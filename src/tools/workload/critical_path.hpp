@@ -47,7 +47,7 @@ double lu_path(Index m, Index n, T* A, Index ld, TileSize tile, double rate) {
   std::vector<Index> heights{width, m / 4, m};
   std::erase_if(heights, [&](Index rows) { return rows < width; });
   heights.erase(std::unique(heights.begin(), heights.end()), heights.end());
-  std::vector<detail::CostCurve::Point> points;
+  std::vector<device::CostCurve::Point> points;
   for (const Index rows : heights) {
     const Matrix<T> panel(A, rows, width, ld, tile);
     const auto factorize = [&](int count) {
@@ -57,7 +57,7 @@ double lu_path(Index m, Index n, T* A, Index ld, TileSize tile, double rate) {
     };
     points.push_back({static_cast<double>(rows), seconds_in_a_row(factorize)});
   }
-  const detail::CostCurve panels(std::move(points));
+  const device::CostCurve panels(std::move(points));
   double seconds = 0;
   const auto w = static_cast<double>(width);
   for (Index k = 0; k < order; k += width) {

@@ -17,14 +17,14 @@ void require(cublasStatus_t status, const std::string& what) {
 bool CublasXt::available() { return true; }
 
 CublasXt::CublasXt(std::vector<int> devices) {
-  const gpu::KeepCurrentDevice keep;
+  const device::gpu::KeepCurrentDevice keep;
   require(cublasXtCreate(&handle_), "starting cuBLAS-XT");
   require(cublasXtDeviceSelect(handle_, static_cast<int>(devices.size()), devices.data()),
           "selecting cuBLAS-XT's GPUs");
 }
 
 CublasXt::~CublasXt() {
-  const gpu::KeepCurrentDevice keep;
+  const device::gpu::KeepCurrentDevice keep;
   cublasXtDestroy(handle_);
 }
 
@@ -33,12 +33,12 @@ void CublasXt::set_block(Index block) {
 }
 
 CuBlas::CuBlas(int device) {
-  gpu::require(cudaSetDevice(device), "cudaSetDevice");
+  device::gpu::require(cudaSetDevice(device), "cudaSetDevice");
   require(cublasCreate(&handle_), "starting cuBLAS");
 }
 
 CuBlas::~CuBlas() { cublasDestroy(handle_); }
 
-void CuBlas::wait() { gpu::require(cudaDeviceSynchronize(), "cuBLAS"); }
+void CuBlas::wait() { device::gpu::require(cudaDeviceSynchronize(), "cuBLAS"); }
 
 }  // namespace tessera::bench

@@ -21,7 +21,7 @@ namespace tessera::bench {
 
 namespace {
 
-using gpu::require;
+using device::gpu::require;
 void require(cusolverStatus_t status, const char* what) {
   if (status != CUSOLVER_STATUS_SUCCESS)
     throw RuntimeError(std::string(what) + ": cuSOLVER's status " + std::to_string(status));
@@ -34,17 +34,17 @@ constexpr Op adjoint = is_complex<T> ? Op::ConjTrans : Op::Trans;
 template <Scalar T>
 cusolverStatus_t unmqr_workspace(cusolverDnHandle_t handle, int m, int n, int k, const T* A, int lda, const T* tau,
                                  const T* C, int ldc, int* elements) {
-  return device::call(of_type<T>(cusolverDnSormqr_bufferSize, cusolverDnDormqr_bufferSize, cusolverDnCunmqr_bufferSize,
-                                 cusolverDnZunmqr_bufferSize),
-                      handle, Side::Left, adjoint<T>, m, n, k, A, lda, tau, C, ldc, elements);
+  return device::cuda::call(common::of_type<T>(cusolverDnSormqr_bufferSize, cusolverDnDormqr_bufferSize,
+                                               cusolverDnCunmqr_bufferSize, cusolverDnZunmqr_bufferSize),
+                            handle, Side::Left, adjoint<T>, m, n, k, A, lda, tau, C, ldc, elements);
 }
 
 /// C, m×n, ← Qᴴ C, with k reflectors that `geqrf` has computed.
 template <Scalar T>
 cusolverStatus_t unmqr(cusolverDnHandle_t handle, int m, int n, int k, const T* A, int lda, const T* tau, T* C, int ldc,
                        T* workspace, int elements, int* info) {
-  return device::call(of_type<T>(cusolverDnSormqr, cusolverDnDormqr, cusolverDnCunmqr, cusolverDnZunmqr), handle,
-                      Side::Left, adjoint<T>, m, n, k, A, lda, tau, C, ldc, workspace, elements, info);
+  return device::cuda::call(common::of_type<T>(cusolverDnSormqr, cusolverDnDormqr, cusolverDnCunmqr, cusolverDnZunmqr),
+                            handle, Side::Left, adjoint<T>, m, n, k, A, lda, tau, C, ldc, workspace, elements, info);
 }
 
 }  // namespace
@@ -56,10 +56,10 @@ struct CuSolver::State {
    public:
     /// @param copies    holds the copy, if one is needed
     /// @param triangle  if not empty, only this triangle is copied
-    OnGpu(gpu::GrowingMemory& copies, int device, void* home, Index m, Index n, Index ld,
+    OnGpu(device::gpu::GrowingMemory& copies, int device, void* home, Index m, Index n, Index ld,
           std::optional<Uplo> triangle = {})
         : home_(static_cast<T*>(home)), home_ld_(ld), m_(m), n_(n), triangle_(triangle) {
-      if (gpu::device_of(home) == device) return;
+      if (device::gpu::device_of(home) == device) return;
       copy_ = static_cast<T*>(copies.at_least(bytes(m * n)));
       copy(copy_, m_, home_, home_ld_);
     }
@@ -101,9 +101,9 @@ struct CuSolver::State {
   /// Calls make_call(T{}) with this object's GPU as the current device.
   template <typename Call>
   void on_gpu(char type, Call make_call) const {
-    const gpu::KeepCurrentDevice keep;
+    const device::gpu::KeepCurrentDevice keep;
     require(cudaSetDevice(device), "cudaSetDevice");
-    with_type(type, make_call);
+    common::with_type(type, make_call);
   }
 
   int* new_info() { return static_cast<int*>(info.at_least(2 * sizeof(int))); }
@@ -121,18 +121,18 @@ struct CuSolver::State {
   int device = 0;
   cusolverDnHandle_t handle = nullptr;
   cublasHandle_t blas_ = nullptr;
-  gpu::GrowingMemory A, B, workspace, info, pivots;
+  device::gpu::GrowingMemory A, B, workspace, info, pivots;
 };
 
 CuSolver::CuSolver(int device) : state_(std::make_unique<State>()) {
-  const gpu::KeepCurrentDevice keep;
+  const device::gpu::KeepCurrentDevice keep;
   state_->device = device;
   require(cudaSetDevice(device), "cudaSetDevice");
   require(cusolverDnCreate(&state_->handle), "starting cuSOLVER");
 }
 
 CuSolver::~CuSolver() {
-  const gpu::KeepCurrentDevice keep;
+  const device::gpu::KeepCurrentDevice keep;
   cudaSetDevice(state_->device);
   cusolverDnDestroy(state_->handle);
   state_.reset();
@@ -146,12 +146,13 @@ void CuSolver::factorize(char type, Uplo uplo, Index n, void* A, Index lda, Inde
         b(state_->B, state_->device, B, n, nrhs, ldb);
     auto* const info = state_->new_info();
     int elements = 0;
-    require(device::potrf_workspace<T>(state_->handle, uplo, order, a.data(), a.ld(), &elements), "potrf");
-    require(device::potrf<T>(state_->handle, uplo, order, a.data(), a.ld(), state_->work<T>(elements), elements, info),
+    require(device::cuda::potrf_workspace<T>(state_->handle, uplo, order, a.data(), a.ld(), &elements), "potrf");
+    require(device::cuda::potrf<T>(state_->handle, uplo, order, a.data(), a.ld(), state_->work<T>(elements), elements,
+                                   info),
             "potrf");
     if (nrhs > 0)
-      require(device::potrs<T>(state_->handle, uplo, order, static_cast<int>(nrhs), a.data(), a.ld(), b.data(), b.ld(),
-                               info + 1),
+      require(device::cuda::potrs<T>(state_->handle, uplo, order, static_cast<int>(nrhs), a.data(), a.ld(), b.data(),
+                                     b.ld(), info + 1),
               "potrs");
     a.bring_home(), b.bring_home();
     state_->check(info, "the matrix not positive definite");
@@ -166,21 +167,22 @@ void CuSolver::invert(char type, Inversion which, Uplo uplo, Diag diag, Index n,
     auto* const info = state_->new_info();
     if (which == Inversion::Trtri) {
       std::size_t on_device = 0, on_host = 0;
-      require(device::trtri_workspace<T>(state_->handle, uplo, diag, order, a.data(), a.ld(), &on_device, &on_host),
-              "trtri");
+      require(
+          device::cuda::trtri_workspace<T>(state_->handle, uplo, diag, order, a.data(), a.ld(), &on_device, &on_host),
+          "trtri");
       std::vector<std::byte> host(on_host);
-      require(device::trtri<T>(state_->handle, uplo, diag, order, a.data(), a.ld(),
-                               state_->workspace.at_least(on_device), on_device, host.data(), on_host, info),
+      require(device::cuda::trtri<T>(state_->handle, uplo, diag, order, a.data(), a.ld(),
+                                     state_->workspace.at_least(on_device), on_device, host.data(), on_host, info),
               "trtri");
       require(cudaDeviceSynchronize(), "trtri");  // trtri may use the host workspace until then
     } else {
       const bool inverts = which == Inversion::Potri;
       int elements = 0;
-      require((inverts ? device::potri_workspace<T> : device::lauum_workspace<T>)(state_->handle, uplo, order, a.data(),
-                                                                                  a.ld(), &elements),
+      require((inverts ? device::cuda::potri_workspace<T>
+                       : device::cuda::lauum_workspace<T>)(state_->handle, uplo, order, a.data(), a.ld(), &elements),
               "the workspace of an inverse");
-      require((inverts ? device::potri<T> : device::lauum<T>)(state_->handle, uplo, order, a.data(), a.ld(),
-                                                              state_->work<T>(elements), elements, info),
+      require((inverts ? device::cuda::potri<T> : device::cuda::lauum<T>)(state_->handle, uplo, order, a.data(), a.ld(),
+                                                                          state_->work<T>(elements), elements, info),
               "an inverse");
     }
     a.bring_home();
@@ -198,12 +200,12 @@ void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index
     auto* const info = state_->new_info();
     auto* const p = pivots == nullptr ? nullptr : static_cast<int*>(state_->pivots.at_least(bytes));
     int elements = 0;
-    require(device::getrf_workspace<T>(state_->handle, rows, columns, a.data(), a.ld(), &elements), "getrf");
-    require(device::getrf<T>(state_->handle, rows, columns, a.data(), a.ld(), state_->work<T>(elements), p, info),
+    require(device::cuda::getrf_workspace<T>(state_->handle, rows, columns, a.data(), a.ld(), &elements), "getrf");
+    require(device::cuda::getrf<T>(state_->handle, rows, columns, a.data(), a.ld(), state_->work<T>(elements), p, info),
             "getrf");
     if (nrhs > 0)
-      require(device::getrs<T>(state_->handle, columns, static_cast<int>(nrhs), a.data(), a.ld(), p, b.data(), b.ld(),
-                               info + 1),
+      require(device::cuda::getrs<T>(state_->handle, columns, static_cast<int>(nrhs), a.data(), a.ld(), p, b.data(),
+                                     b.ld(), info + 1),
               "getrs");
     a.bring_home(), b.bring_home();
     if (p != nullptr) require(cudaMemcpyAsync(pivots, p, bytes, cudaMemcpyDefault), "cudaMemcpy");
@@ -222,21 +224,21 @@ void CuSolver::factorize_by_reflectors(char type, Index m, Index n, void* A, Ind
     auto* const info = state_->new_info();
     auto* const factors = static_cast<T*>(state_->pivots.at_least(bytes));
     int elements = 0, for_product = 0;
-    require(device::geqrf_workspace<T>(state_->handle, rows, columns, a.data(), a.ld(), &elements), "geqrf");
+    require(device::cuda::geqrf_workspace<T>(state_->handle, rows, columns, a.data(), a.ld(), &elements), "geqrf");
     if (nrhs > 0)
       require(unmqr_workspace<T>(state_->handle, rows, right, columns, a.data(), a.ld(), factors, b.data(), b.ld(),
                                  &for_product),
               "unmqr");
     elements = std::max(elements, for_product);
     auto* const workspace = state_->work<T>(elements);
-    require(device::geqrf<T>(state_->handle, rows, columns, a.data(), a.ld(), factors, workspace, elements, info),
+    require(device::cuda::geqrf<T>(state_->handle, rows, columns, a.data(), a.ld(), factors, workspace, elements, info),
             "geqrf");
     if (nrhs > 0) {
       require(unmqr<T>(state_->handle, rows, right, columns, a.data(), a.ld(), factors, b.data(), b.ld(), workspace,
                        elements, info + 1),
               "unmqr");
-      if (device::trsm<T>(state_->blas(), Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, columns, right, T(1),
-                          a.data(), a.ld(), b.data(), b.ld()) != CUBLAS_STATUS_SUCCESS)
+      if (device::cuda::trsm<T>(state_->blas(), Side::Left, Uplo::Upper, Op::NoTrans, Diag::NonUnit, columns, right,
+                                T(1), a.data(), a.ld(), b.data(), b.ld()) != CUBLAS_STATUS_SUCCESS)
         throw RuntimeError("trsm: cuBLAS failed");
     }
     a.bring_home(), b.bring_home();

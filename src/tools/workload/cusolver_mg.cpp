@@ -33,7 +33,7 @@ void require(cusolverStatus_t status, const char* what) {
   if (status != CUSOLVER_STATUS_SUCCESS)
     throw RuntimeError(std::string(what) + ": cuSOLVERMg's status " + std::to_string(status));
 }
-void require(cudaError_t status, const char* what) { gpu::require(status, what); }
+void require(cudaError_t status, const char* what) { device::gpu::require(status, what); }
 
 /// A function of the library, which stays loaded as long as the process, as CUDA's libraries must.
 template <typename Function>
@@ -77,8 +77,8 @@ constexpr cudaDataType data_type = [] {
 
 struct Device {
   int ordinal;
-  gpu::Stream stream;
-  gpu::GrowingMemory A, workspace, pivots;
+  device::gpu::Stream stream;
+  device::gpu::GrowingMemory A, workspace, pivots;
 };
 
 }  // namespace
@@ -129,7 +129,7 @@ struct CuSolverMg::State {
   Index columns_of_each(Index n) const { return ((n + block - 1) / block + count() - 1) / count() * block; }
 
   /// For each device, `bytes` bytes of the memory that `which` selects.
-  std::vector<void*> memory(gpu::GrowingMemory Device::*which, std::size_t bytes) {
+  std::vector<void*> memory(device::gpu::GrowingMemory Device::*which, std::size_t bytes) {
     std::vector<void*> all;
     for (auto& device : devices) {
       require(cudaSetDevice(device.ordinal), "cudaSetDevice");
@@ -171,23 +171,23 @@ struct CuSolverMg::State {
 };
 
 CuSolverMg::CuSolverMg(const std::vector<int>& devices, Index block) {
-  const gpu::KeepCurrentDevice keep;
+  const device::gpu::KeepCurrentDevice keep;
   state_ = std::make_unique<State>();
   state_->block = block;
-  for (const int device : devices) state_->devices.push_back({device, gpu::create_stream(device), {}, {}, {}});
+  for (const int device : devices) state_->devices.push_back({device, device::gpu::create_stream(device), {}, {}, {}});
   state_->start();
 }
 
 CuSolverMg::~CuSolverMg() {
-  const gpu::KeepCurrentDevice keep;
+  const device::gpu::KeepCurrentDevice keep;
   state_.reset();
 }
 
 void CuSolverMg::factorize(char type, Index n, void* A, Index lda) {
   if (n == 0) return;
-  const gpu::KeepCurrentDevice keep;
+  const device::gpu::KeepCurrentDevice keep;
   auto& s = *state_;
-  with_type(type, [&]<Scalar T>(T) {
+  common::with_type(type, [&]<Scalar T>(T) {
     s.run(n, n, static_cast<T*>(A), lda, true, [&](cudaLibMgMatrixDesc_t descriptor, void** blocks) {
       std::int64_t elements = 0;
       const int order = static_cast<int>(n);
@@ -206,9 +206,9 @@ void CuSolverMg::factorize(char type, Index n, void* A, Index lda) {
 
 void CuSolverMg::factorize_with_pivots(char type, Index m, Index n, void* A, Index lda, int* pivots) {
   if (m == 0 || n == 0) return;
-  const gpu::KeepCurrentDevice keep;
+  const device::gpu::KeepCurrentDevice keep;
   auto& s = *state_;
-  with_type(type, [&]<Scalar T>(T) {
+  common::with_type(type, [&]<Scalar T>(T) {
     s.run(m, n, static_cast<T*>(A), lda, false, [&](cudaLibMgMatrixDesc_t descriptor, void** blocks) {
       std::vector<int*> own;
       for (void* memory : s.memory(&Device::pivots, static_cast<std::size_t>(s.columns_of_each(n)) * sizeof(int)))

@@ -25,7 +25,7 @@ Json to_json(const Considered& c) {
 }
 
 /// The plan as a candidate. If the plan was rehearsed, it equals the candidate with the same time.
-Json chosen_of(const algorithms::Plan& plan, const detail::Machine& machine, const std::vector<Considered>& all) {
+Json chosen_of(const algorithms::Plan& plan, const machine::Machine& machine, const std::vector<Considered>& all) {
   const int gpus = plan.gpus > 0 ? plan.gpus : machine.gpu_count();
   const auto same =
       std::ranges::find_if(all, [&](const Considered& c) { return c.gpus == gpus && c.seconds == plan.seconds; });

@@ -29,7 +29,7 @@ class Factorization : public Routine {
  public:
   Factorization(std::string name, bool solves) : Routine(std::move(name)), solves_(solves) {}
   Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = true}; }
-  double flops(const Problem& p) const final { return flops_of_multiply_add(p.type) * multiply_adds(p); }
+  double flops(const Problem& p) const final { return common::flops_of_multiply_add(p.type) * multiply_adds(p); }
   Shapes shapes(const Problem& p) const final {
     auto factors = matrix(p);
     factors.ld = std::max<Index>(1, factors.rows) + p.ld_pad;
@@ -61,7 +61,7 @@ class Factorization : public Routine {
   template <typename Size, typename Call>
   void run(const Problem& p, const Operands& o, const char* problem, Call call) const {
     const auto s = shapes(p);
-    const auto info = with_type(p.type, [&]<Scalar T>(T) -> Index {
+    const auto info = common::with_type(p.type, [&]<Scalar T>(T) -> Index {
       return call(static_cast<Size>(p.k), static_cast<T*>(address_of_matrix(o)),
                   static_cast<Size>(shape_of_matrix(s).ld), static_cast<T*>(o.C), static_cast<Size>(s.C.ld));
     });
@@ -77,7 +77,7 @@ class Factorization : public Routine {
     const auto shape = matrix(p);
     const double elements =
         used_elements(p) + static_cast<double>(std::max(shape.rows, shape.columns)) * right_hand_sides(p);
-    const double bytes = elements * static_cast<double>(size_of(p.type));
+    const double bytes = elements * static_cast<double>(common::size_of(p.type));
     return {bytes, bytes};
   }
 

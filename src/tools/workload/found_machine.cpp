@@ -22,7 +22,7 @@ int usable_processors() {
   const int all = static_cast<int>(std::thread::hardware_concurrency());
   cpu_set_t mine;
   const int some = sched_getaffinity(0, sizeof mine, &mine) == 0 ? CPU_COUNT(&mine) : all;
-  const double share = std::ceil(detail::ControlGroups::of_system().processors());
+  const double share = std::ceil(device::ControlGroups::of_system().processors());
   return std::max(1, static_cast<int>(std::min<double>({1.0 * all, 1.0 * some, share})));
 }
 
@@ -38,7 +38,7 @@ std::vector<int> Machine::ordinals(int count, bool opencl) const {
 std::string Machine::names(int count) const {
   std::string text;
   for (auto gpu = gpus.begin(), end = gpu + count; gpu != end;) {
-    const auto next = std::find_if(gpu, end, [&](const gpu::Info& other) { return other.name != gpu->name; });
+    const auto next = std::find_if(gpu, end, [&](const device::gpu::Info& other) { return other.name != gpu->name; });
     text += (text.empty() ? "" : " and ") + std::to_string(next - gpu) + " x " + gpu->name;
     gpu = next;
   }
@@ -48,13 +48,13 @@ std::string Machine::names(int count) const {
 Machine look_at_machine(bool look_for_gpus) {
   Machine machine;
   machine.cores = usable_processors();
-  machine.blas_threads = host::threads();
-  machine.free_memory = detail::free_memory();
+  machine.blas_threads = device::cpu::threads();
+  machine.free_memory = device::free_memory();
   if (!look_for_gpus) return machine;
   RuntimeOptions all;
-  all.opencl = detail::with_environment({}).opencl;
-  all.cuda = detail::with_environment({}).cuda;
-  auto probe = detail::find_gpus(all);
+  all.opencl = runtime::with_environment({}).opencl;
+  all.cuda = runtime::with_environment({}).cuda;
+  auto probe = runtime::find_gpus(all);
   machine.gpus = std::move(probe.usable);
   if (!probe.unusable.empty()) machine.why_not_more_gpus = probe.unusable.front();
   return machine;

@@ -19,11 +19,12 @@ namespace {
 
 constexpr const char* inversions[] = {"trtri", "lauum", "potri", "getri"};
 
-using host::lauum, tessera::lauum;
-using host::potri, host::trtri, tessera::getri, tessera::potri, tessera::trtri;
+using device::cpu::lauum, tessera::lauum;
+using device::cpu::potri, device::cpu::trtri, tessera::getri, tessera::potri, tessera::trtri;
 template <Scalar T>
 Index getri(int n, T* A, int lda, const int* pivots) {
-  return with_workspace<T>([&](T* work, int elements) { return host::getri(n, A, lda, pivots, work, elements); });
+  return with_workspace<T>(
+      [&](T* work, int elements) { return device::cpu::getri(n, A, lda, pivots, work, elements); });
 }
 
 /// trtri, lauum and potri overwrite a triangle of C. getri overwrites C, which holds L and U with random pivots. The
@@ -40,7 +41,7 @@ class Inverse final : public Factorization {
   bool can_be_simulated() const override { return in_triangle(); }
 
   using Routine::plan_of;
-  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+  algorithms::Plan plan_of(const Problem& p, const machine::Machine& machine) const override {
     return in_triangle() ? plan::plan_cholesky(machine, p.type, p.n, true)
                          : plan::plan_getrf(machine, p.type, p.n, p.n);
   }
@@ -56,7 +57,7 @@ class Inverse final : public Factorization {
   /// The error of an entry is relative to the same product of absolute values, which also bounds the rounding errors.
   Verdict check(const Problem& p, const Operands& o) const override {
     const PauseWorkers pause;
-    return with_type(p.type, [&]<Scalar T>(T) {
+    return common::with_type(p.type, [&]<Scalar T>(T) {
       auto* const C = static_cast<const T*>(o.C);
       const auto t = random_vector<T>(p.n, p.seed);
       const bool adds = which_ == Inversion::Lauum;

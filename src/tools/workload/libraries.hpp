@@ -29,7 +29,7 @@ struct Ours {
 struct HostBlas {
   using Size = int;
 #define ROUTINE(name, ...) \
-  static void name(auto... x) { host::name(x...); }
+  static void name(auto... x) { device::cpu::name(x...); }
 #define GEMMT(name, ...) \
   static void name(auto...) { throw RuntimeError("this OpenBLAS has no gemmt"); }
 #include "blas/routines.def"
@@ -47,7 +47,7 @@ struct DeviceBlas {
   cublasHandle_t handle;
 
 #define ROUTINE(name, ...) \
-  void name(auto... x) const { require(device::name(handle, x...), "cuBLAS " #name); }
+  void name(auto... x) const { require(device::cuda::name(handle, x...), "cuBLAS " #name); }
 #define GEMMT(name, ...) \
   static void name(auto...) { throw RuntimeError("cuBLAS has no gemmt"); }
 #include "blas/routines.def"
@@ -58,13 +58,13 @@ struct Xt {
   using Size = Index;
   cublasXtHandle_t handle;
 
-#define ROUTINE(name, types, ...)                                                                                     \
-  void name(auto... x) const {                                                                                        \
-    using T = Element<decltype(x)...>;                                                                                \
-    require(                                                                                                          \
-        device::call_blas(of_type<T>(OF_##types(cublasXtS##name, cublasXtD##name, cublasXtC##name, cublasXtZ##name)), \
-                          handle, x...),                                                                              \
-        "cuBLAS-XT " #name);                                                                                          \
+#define ROUTINE(name, types, ...)                                                                                   \
+  void name(auto... x) const {                                                                                      \
+    using T = Element<decltype(x)...>;                                                                              \
+    require(device::cuda::call_blas(                                                                                \
+                common::of_type<T>(OF_##types(cublasXtS##name, cublasXtD##name, cublasXtC##name, cublasXtZ##name)), \
+                handle, x...),                                                                                      \
+            "cuBLAS-XT " #name);                                                                                    \
   }
 #define GEMMT(name, ...) \
   static void name(auto...) { throw RuntimeError("cuBLAS-XT has no gemmt"); }

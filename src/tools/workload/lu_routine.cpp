@@ -18,7 +18,7 @@ namespace tessera::bench {
 
 namespace {
 
-using host::gesv, host::getrf, tessera::gesv, tessera::getrf;
+using device::cpu::gesv, device::cpu::getrf, tessera::gesv, tessera::getrf;
 
 /// getrf overwrites C (m×n) with its factors. gesv overwrites A (n×n) with its factors, and C with A⁻¹ C, where C has k
 /// right-hand sides.
@@ -32,7 +32,7 @@ class Lu final : public Factorization {
   bool has_panels_for_cores() const override { return true; }
 
   using Routine::plan_of;
-  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+  algorithms::Plan plan_of(const Problem& p, const machine::Machine& machine) const override {
     return plan::plan_getrf(machine, p.type, rows(p), p.n);
   }
 
@@ -40,7 +40,7 @@ class Lu final : public Factorization {
   void run_openblas(const Problem& p, const Operands& o) const override { run<int>(p, o); }
   std::unique_ptr<SpreadCall> spread(const Problem& p, const Operands& o) const override {
     const auto tile = plan_of(p).tile;
-    return with_type(p.type, [&]<Scalar T>(T) {
+    return common::with_type(p.type, [&]<Scalar T>(T) {
       const auto factorize = [this](const auto& /*A*/, const auto& /*B*/, const Matrix<T>& C) {
         const auto pivots = getrf(C).pivots.wait();
         pivots_.assign(pivots.begin(), pivots.end());
@@ -64,7 +64,7 @@ class Lu final : public Factorization {
   double critical_path(const Problem& p, const Operands& o, double rate) const override {
     const auto s = shapes(p);
     const auto tile = plan_of(p).tile;
-    return with_type(p.type, [&]<Scalar T>(T) {
+    return common::with_type(p.type, [&]<Scalar T>(T) {
       return lu_path<T>(rows(p), p.n, static_cast<T*>(address_of_matrix(o)), shape_of_matrix(s).ld, {tile.m, tile.n},
                         rate);
     });
@@ -72,7 +72,7 @@ class Lu final : public Factorization {
 
   /// gesv is checked by its residual: 0 = A X − B. For getrf, the factors are multiplied with a vector.
   Verdict check(const Problem& p, const Operands& o) const override {
-    return with_type(p.type, [&]<Scalar T>(T) {
+    return common::with_type(p.type, [&]<Scalar T>(T) {
       const auto s = shapes(p);
       auto* const C = static_cast<const T*>(o.C);
       if (!solves()) return check_factors<T>(p, C, s.C.ld);
@@ -139,7 +139,7 @@ class LuNopiv final : public Factorization {
   Peers peers() const override { return {.openblas = false, .cublas = false, .cusolver = true}; }
 
   using Routine::plan_of;
-  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+  algorithms::Plan plan_of(const Problem& p, const machine::Machine& machine) const override {
     return plan::plan_lu_nopiv(machine, p.type, p.n, p.n);
   }
 
@@ -151,7 +151,7 @@ class LuNopiv final : public Factorization {
   /// From one diagonal tile to the next, trsm has tile³ / 2 multiply-adds, and gemm tile³.
   double critical_path(const Problem& p, const Operands& /*o*/, double rate) const override {
     const auto plan = plan_of(p);
-    return with_type(p.type, [&]<Scalar T>(T) {
+    return common::with_type(p.type, [&]<Scalar T>(T) {
       return tile_path<T>(p.n, plan.tile.n, 1.5, rate, [&](auto& to, const Matrix<T>& A, codelets::InfoValue* info) {
         algorithms::getrf_nopiv(to, tile::FullView(A, plan.grid), Uplo::Lower, info, {});
       });
@@ -164,7 +164,7 @@ class LuNopiv final : public Factorization {
 
   /// 0 = L U − A
   Verdict check(const Problem& p, const Operands& o) const override {
-    return with_type(p.type, [&]<Scalar T>(T) {
+    return common::with_type(p.type, [&]<Scalar T>(T) {
       const Index ld = shapes(p).C.ld;
       auto* const C = static_cast<const T*>(o.C);
       const Operand<T> A{.ld = ld, .seed = p.seed, .operand = 2, .well_conditioned = p.n},

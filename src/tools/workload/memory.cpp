@@ -81,7 +81,7 @@ void improve_condition(T* data, const Shape& shape) {
 }
 
 void fill_operand(const Problem& problem, void* data, const Shape& shape, int operand) {
-  with_type(problem.type, [&]<Scalar T>(T) {
+  common::with_type(problem.type, [&]<Scalar T>(T) {
     fill_as<T>(data, shape.elements(), problem.seed, operand);
     if (shape.well_conditioned) improve_condition(static_cast<T*>(data), shape);
   });
@@ -93,7 +93,7 @@ OperandMemory::OperandMemory(const std::array<std::size_t, 3>& bytes, Memory mem
     : bytes_(bytes), host_{HostMemory(bytes[0], memory), HostMemory(bytes[1], memory), HostMemory(bytes[2], memory)} {
   if (memory != Memory::Device) return;
   for (const auto size : bytes)
-    on_gpu_.push_back(std::make_unique<gpu::Allocation>(*gpu, std::max<std::size_t>(size, 1)));
+    on_gpu_.push_back(std::make_unique<device::gpu::Allocation>(*gpu, std::max<std::size_t>(size, 1)));
 }
 
 Operands OperandMemory::get() const noexcept {
@@ -103,13 +103,13 @@ Operands OperandMemory::get() const noexcept {
 
 Operands OperandMemory::on_host() const {
   for (std::size_t i = 0; i < on_gpu_.size(); i++)
-    gpu::copy_columns(host_[i].data(), bytes_[i], on_gpu_[i]->data(), bytes_[i], bytes_[i], 1);
+    device::gpu::copy_columns(host_[i].data(), bytes_[i], on_gpu_[i]->data(), bytes_[i], bytes_[i], 1);
   return {host_[0].data(), host_[1].data(), host_[2].data()};
 }
 
 void OperandMemory::move_to_gpu() const {
   for (std::size_t i = 0; i < on_gpu_.size(); i++)
-    gpu::copy_columns(on_gpu_[i]->data(), bytes_[i], host_[i].data(), bytes_[i], bytes_[i], 1);
+    device::gpu::copy_columns(on_gpu_[i]->data(), bytes_[i], host_[i].data(), bytes_[i], bytes_[i], 1);
 }
 
 void OperandMemory::fill(const Problem& problem, const Shapes& shapes) const {

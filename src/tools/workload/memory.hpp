@@ -14,7 +14,7 @@
 namespace tessera::bench {
 
 /// Memory that the host can access, on huge pages if possible. Managed memory uses no huge pages.
-class HostMemory : NotCopyable {
+class HostMemory : common::NotCopyable {
  public:
   /// @throws RuntimeError if it cannot be allocated
   HostMemory(std::size_t bytes, Memory kind);
@@ -24,8 +24,8 @@ class HostMemory : NotCopyable {
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
-  std::optional<gpu::PinnedMemory> pinned_;
-  std::optional<gpu::Allocation> managed_;
+  std::optional<device::gpu::PinnedMemory> pinned_;
+  std::optional<device::gpu::Allocation> managed_;
 };
 
 /// Memory for A, B and C, allocated once for the largest problem.
@@ -47,7 +47,7 @@ class OperandMemory {
 
   std::array<std::size_t, 3> bytes_;
   std::array<HostMemory, 3> host_;
-  std::vector<std::unique_ptr<gpu::Allocation>> on_gpu_;  ///< empty: the operands are in host memory
+  std::vector<std::unique_ptr<device::gpu::Allocation>> on_gpu_;  ///< empty: the operands are in host memory
 };
 
 }  // namespace tessera::bench

@@ -26,13 +26,13 @@ PauseWorkers::~PauseWorkers() {
   if (paused_) starpu_resume();
 }
 
-OpenBlas::OpenBlas(int threads) : before_(host::threads()) {
-  host::require_library();
-  host::set_threads(threads);
+OpenBlas::OpenBlas(int threads) : before_(device::cpu::threads()) {
+  device::cpu::require_library();
+  device::cpu::set_threads(threads);
 }
 
 OpenBlas::~OpenBlas() {
-  host::set_threads(before_);
+  device::cpu::set_threads(before_);
   let_them_sleep();
 }
 

@@ -19,7 +19,7 @@ namespace tessera::bench {
 enum class Inversion;
 
 /// Pauses StarPU's workers during the lifetime of this object, because idle workers poll on their cores.
-class PauseWorkers : NotCopyable {
+class PauseWorkers : common::NotCopyable {
  public:
   PauseWorkers();
   ~PauseWorkers();
@@ -29,7 +29,7 @@ class PauseWorkers : NotCopyable {
 };
 
 /// Runs OpenBLAS with `threads` threads during the lifetime of this object. StarPU is paused.
-class OpenBlas : NotCopyable {
+class OpenBlas : common::NotCopyable {
  public:
   explicit OpenBlas(int threads);
   ~OpenBlas();
@@ -40,7 +40,7 @@ class OpenBlas : NotCopyable {
 };
 
 /// Runs cuBLAS-XT on given GPUs during the lifetime of this object. StarPU is paused.
-class CublasXt : NotCopyable {
+class CublasXt : common::NotCopyable {
  public:
   /// Whether this program was built with CUDA.
   static bool available();
@@ -58,7 +58,7 @@ class CublasXt : NotCopyable {
 };
 
 /// Runs cuBLAS on one GPU, the calling thread's current device while this object exists. StarPU is paused.
-class CuBlas : NotCopyable {
+class CuBlas : common::NotCopyable {
  public:
   /// @param device  CUDA ordinal
   /// @throws RuntimeError
@@ -71,12 +71,12 @@ class CuBlas : NotCopyable {
 
  private:
   PauseWorkers pause_;
-  gpu::KeepCurrentDevice keep_;
+  device::gpu::KeepCurrentDevice keep_;
   cublasContext* handle_ = nullptr;
 };
 
 /// Runs cuSOLVER on one GPU while this object exists. StarPU is paused. The GPU's memory is kept for the next call.
-class CuSolver : NotCopyable {
+class CuSolver : common::NotCopyable {
  public:
   /// @param device  CUDA ordinal
   /// @throws RuntimeError
@@ -115,7 +115,7 @@ class RefusedBlock : public RuntimeError {
 };
 
 /// Runs cuSOLVERMg on given GPUs while this object exists. StarPU is paused. Their memory is kept for the next call.
-class CuSolverMg : NotCopyable {
+class CuSolverMg : common::NotCopyable {
  public:
   /// @param devices  CUDA ordinals
   /// @param block    columns per block, the unit that is distributed over the GPUs

@@ -22,11 +22,11 @@ using tessera::gels, tessera::geqrf;
 template <Scalar T>
 Index gels(Op op, int m, int n, int nrhs, T* A, int lda, T* B, int ldb) {
   return with_workspace<T>(
-      [&](T* work, int elements) { return host::gels(op, m, n, nrhs, A, lda, B, ldb, work, elements); });
+      [&](T* work, int elements) { return device::cpu::gels(op, m, n, nrhs, A, lda, B, ldb, work, elements); });
 }
 template <Scalar T>
 void geqrf(int m, int n, T* A, int lda, T* tau) {
-  with_workspace<T>([&](T* work, int elements) { return host::geqrf(m, n, A, lda, tau, work, elements), 0; });
+  with_workspace<T>([&](T* work, int elements) { return device::cpu::geqrf(m, n, A, lda, tau, work, elements), 0; });
 }
 
 /// geqrf overwrites C (m×n) with its factors. gels overwrites A (m×n) with its factors, and C (max(m, n)×k) with the
@@ -39,7 +39,7 @@ class Qr final : public Factorization {
   bool factorizes_panels() const override { return true; }
 
   using Routine::plan_of;
-  algorithms::Plan plan_of(const Problem& p, const detail::Machine& machine) const override {
+  algorithms::Plan plan_of(const Problem& p, const machine::Machine& machine) const override {
     return plan::plan_geqrf(machine, p.type, solves() ? std::max(p.m, p.n) : p.m, solves() ? std::min(p.m, p.n) : p.n);
   }
 
@@ -56,7 +56,7 @@ class Qr final : public Factorization {
   /// smallest solution. Errors are relative to the norms of the matrices and vectors.
   Verdict check(const Problem& p, const Operands& o) const override {
     const PauseWorkers pause;
-    return with_type(p.type, [&]<Scalar T>(T) {
+    return common::with_type(p.type, [&]<Scalar T>(T) {
       const double error = solves() ? error_of_solution<T>(p, o) : error_of_factors<T>(p, static_cast<const T*>(o.C));
       return Verdict{error, error_bound<T>(std::max(p.m, p.n))};
     });

@@ -13,17 +13,17 @@ namespace {
 /// Where operands in this memory are, as the plan of a call is told.
 int place_of(Memory memory) {
   switch (memory) {
-  case Memory::Pinned: return detail::in_host_memory;
+  case Memory::Pinned: return machine::in_host_memory;
   case Memory::Device: return 0;
-  case Memory::Spread: return detail::on_their_owners;
-  default: return detail::in_pageable_memory;
+  case Memory::Spread: return machine::on_their_owners;
+  default: return machine::in_pageable_memory;
   }
 }
 
 }  // namespace
 
-const detail::Machine& machine_for(const Problem& problem) {
-  return detail::session()->machine_for_plan(place_of(problem.memory));
+const machine::Machine& machine_for(const Problem& problem) {
+  return runtime::session()->machine_for_plan(place_of(problem.memory));
 }
 
 algorithms::Plan Routine::plan_of(const Problem& problem) const { return plan_of(problem, machine_for(problem)); }
@@ -41,7 +41,7 @@ std::unique_ptr<SpreadCall> Routine::spread(const Problem& /*problem*/, const Op
 
 std::array<std::size_t, 3> operand_bytes(const Routine& routine, const Problem& problem) {
   constexpr double address_space = 0x1p47;
-  const auto element = static_cast<double>(size_of(problem.type));
+  const auto element = static_cast<double>(common::size_of(problem.type));
   const auto shapes = routine.shapes(problem);
   std::array<std::size_t, 3> bytes{};
   std::size_t i = 0;

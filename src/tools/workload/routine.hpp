@@ -36,10 +36,10 @@ struct Peers {
 };
 
 /// The machine on which a call is planned: that of the Runtime. @pre a Runtime exists
-const detail::Machine& machine_for(const Problem& problem);
+const machine::Machine& machine_for(const Problem& problem);
 
 /// Everything that the benchmarks know about a routine.
-class Routine : NotCopyable {
+class Routine : common::NotCopyable {
  public:
   explicit Routine(std::string name) : name_(std::move(name)) {}
   virtual ~Routine() = default;
@@ -78,7 +78,7 @@ class Routine : NotCopyable {
   virtual double growth(const Problem& problem) const = 0;
 
   /// The plan that Tessera makes on a machine.
-  virtual algorithms::Plan plan_of(const Problem& problem, const detail::Machine& machine) const = 0;
+  virtual algorithms::Plan plan_of(const Problem& problem, const machine::Machine& machine) const = 0;
   /// The plan on the Runtime's machine. @pre a Runtime exists
   algorithms::Plan plan_of(const Problem& problem) const;
   /// Whether the plan covers the whole call, and not only the factorization with which the call begins.

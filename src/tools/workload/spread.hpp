@@ -13,7 +13,7 @@
 namespace tessera::bench {
 
 /// A call on matrices without host memory. Their tiles are on the GPUs that own them, where earlier calls leave them.
-class SpreadCall : NotCopyable {
+class SpreadCall : common::NotCopyable {
  public:
   virtual ~SpreadCall() = default;
 

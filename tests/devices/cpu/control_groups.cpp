@@ -8,7 +8,7 @@
 
 #include "support/files.hpp"
 
-namespace tessera::detail::control_groups_cpp {
+namespace tessera::device::control_groups_cpp {
 namespace {
 
 /// A system of files.
@@ -118,4 +118,4 @@ TEST(ControlGroups, NeedNotExist) {
 }
 
 }  // namespace
-}  // namespace tessera::detail::control_groups_cpp
+}  // namespace tessera::device::control_groups_cpp

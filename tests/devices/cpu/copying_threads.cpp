@@ -12,8 +12,8 @@
 namespace tessera::test::copying_threads_cpp {
 namespace {
 
-using detail::CostCurve;
-using detail::fewest_copying_threads;
+using device::CostCurve;
+using device::fewest_copying_threads;
 
 /// @param rates  GB/s of all threads together, by their number
 CostCurve curve(std::initializer_list<std::pair<double, double>> rates) {
@@ -37,18 +37,18 @@ TEST(CopyingThreads, AreAsFewAsNearlyFeedTheLinks) {
 }
 
 TEST(CopyingThreads, LeaveCoresToDriversAndTheCaller) {
-  EXPECT_EQ(detail::most_copying_threads(1, 16), 12);
-  EXPECT_EQ(detail::most_copying_threads(4, 64), 48);
-  EXPECT_EQ(detail::most_copying_threads(8, 16), 7);
-  EXPECT_EQ(detail::most_copying_threads(2, 4), 1);
+  EXPECT_EQ(device::most_copying_threads(1, 16), 12);
+  EXPECT_EQ(device::most_copying_threads(4, 64), 48);
+  EXPECT_EQ(device::most_copying_threads(8, 16), 7);
+  EXPECT_EQ(device::most_copying_threads(2, 4), 1);
   const std::size_t cores = std::thread::hardware_concurrency();
-  EXPECT_EQ(detail::most_copying_threads(cores), 1);
-  EXPECT_LE(detail::copying_threads(cores).count, 1);
+  EXPECT_EQ(device::most_copying_threads(cores), 1);
+  EXPECT_LE(device::copying_threads(cores).count, 1);
 }
 
 TEST(CopyingThreads, AreMeasured) {
   for (const bool through_buffers : {false, true}) {
-    const auto [measured, busy] = detail::measure_host_copies(5, through_buffers);
+    const auto [measured, busy] = device::measure_host_copies(5, through_buffers);
     std::vector<double> counts;
     for (const auto& [threads, seconds] : measured.points()) {
       counts.push_back(threads);

@@ -21,7 +21,7 @@
 #include "devices/places.hpp"
 #include "support/files.hpp"
 
-namespace tessera::detail::topology_cpp {
+namespace tessera::device::topology_cpp {
 namespace {
 
 using ::testing::ElementsAre;
@@ -259,4 +259,4 @@ TEST(RunNear, KeepsAThreadNearADevice) {
 }
 
 }  // namespace
-}  // namespace tessera::detail::topology_cpp
+}  // namespace tessera::device::topology_cpp

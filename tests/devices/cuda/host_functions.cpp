@@ -29,8 +29,8 @@ TEST(HostFunctions, LeaveTheCoreOfTheirWorker) {
   starpu_execute_on_each_worker(
       [](void* counts) {
         auto& mine = static_cast<int*>(counts)[starpu_worker_get_id()];
-        codelets::then_on_host(device::local_stream(), [&mine] { mine = count_cores(); });
-        EXPECT_EQ(cudaStreamSynchronize(device::local_stream()), cudaSuccess);
+        device::then_on_host(device::cuda::local_stream(), [&mine] { mine = count_cores(); });
+        EXPECT_EQ(cudaStreamSynchronize(device::cuda::local_stream()), cudaSuccess);
       },
       found.data(), STARPU_CUDA);
   std::erase(found, 0);

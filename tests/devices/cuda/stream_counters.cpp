@@ -9,8 +9,8 @@
 namespace tessera::test::stream_counters_cpp {
 namespace {
 
-using detail::staging::CounterOperation;
-using detail::staging::StreamCounters;
+using device::staging::StreamCounters;
+using memory::staging::CounterOperation;
 
 std::vector<std::uint32_t> added;
 

@@ -14,34 +14,34 @@
 namespace tessera::test {
 namespace {
 
-using codelets::Part;
+using common::Part;
 
 /// A device, and a copy of a matrix on it.
 template <Scalar T>
 class OpenClKernels : public ::testing::Test {
  protected:
-  opencl::Place upload(const HostMatrix<T>& A) {
-    buffers_.push_back(opencl::new_buffer(context_.get(), bytes(A)));
+  device::opencl::Place upload(const HostMatrix<T>& A) {
+    buffers_.push_back(device::opencl::new_buffer(context_.get(), bytes(A)));
     auto* const buffer = buffers_.back().get();
-    opencl::require(clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes(A), A.data(), 0, nullptr, nullptr),
-                    "a copy");
+    device::opencl::require(
+        clEnqueueWriteBuffer(queue_.get(), buffer, CL_TRUE, 0, bytes(A), A.data(), 0, nullptr, nullptr), "a copy");
     return {buffer, 0, static_cast<std::size_t>(A.ld())};
   }
-  HostMatrix<T> download(const opencl::Place& from, const HostMatrix<T>& like) {
+  HostMatrix<T> download(const device::opencl::Place& from, const HostMatrix<T>& like) {
     auto A = like;
-    opencl::require(clEnqueueReadBuffer(queue_.get(), from.buffer, CL_TRUE, 0, bytes(A), A.data(), 0, nullptr, nullptr),
-                    "a copy");
+    device::opencl::require(
+        clEnqueueReadBuffer(queue_.get(), from.buffer, CL_TRUE, 0, bytes(A), A.data(), 0, nullptr, nullptr), "a copy");
     return A;
   }
   static std::size_t bytes(const HostMatrix<T>& A) { return static_cast<std::size_t>(A.ld() * A.n()) * sizeof(T); }
 
-  cl_device_id device_ = opencl::listed(opencl::Kinds::All).at(0);
-  opencl::Context context_ = opencl::new_context(device_);
-  opencl::Queue queue_ = opencl::new_queue(context_.get(), device_);
-  opencl::Kernels<T> kernels_{context_.get(), device_};
+  cl_device_id device_ = device::opencl::listed(device::opencl::Kinds::All).at(0);
+  device::opencl::Context context_ = device::opencl::new_context(device_);
+  device::opencl::Queue queue_ = device::opencl::new_queue(context_.get(), device_);
+  device::opencl::Kernels<T> kernels_{context_.get(), device_};
 
  private:
-  std::vector<opencl::Buffer> buffers_;
+  std::vector<device::opencl::Buffer> buffers_;
 };
 TYPED_TEST_SUITE(OpenClKernels, ScalarTypes);
 
@@ -53,14 +53,14 @@ void for_all_parts(Body body) {
   };
   for (const auto& [m, n, first] : {Shape{1, 1, 0}, {40, 40, 0}, {70, 33, 20}, {8, 3, 5}})
     for (const Part part : {Part::All, Part::Lower, Part::Upper})
-      body(opencl::PartOf{m, n, part, first}, [part, first = first](Index i, Index j) {
+      body(device::opencl::PartOf{m, n, part, first}, [part, first = first](Index i, Index j) {
         return part == Part::All || (part == Part::Lower ? i >= first + j : i <= first + j);
       });
 }
 
 TYPED_TEST(OpenClKernels, ScaleAPart) {
   using T = TypeParam;
-  for_all_parts([&](const opencl::PartOf& part, auto is_in) {
+  for_all_parts([&](const device::opencl::PartOf& part, auto is_in) {
     for (const T beta : {T{}, T(1), T(-3)}) {
       const auto before = integer_matrix<T>(1, part.m, part.n, 3);
       auto expected = before;
@@ -76,7 +76,7 @@ TYPED_TEST(OpenClKernels, ScaleAPart) {
 
 TYPED_TEST(OpenClKernels, AddToAPart) {
   using T = TypeParam;
-  for_all_parts([&](const opencl::PartOf& part, auto is_in) {
+  for_all_parts([&](const device::opencl::PartOf& part, auto is_in) {
     for (const T beta : {T{}, T(1), T(-3)}) {
       const auto D = integer_matrix<T>(1, part.m, part.n, 1), before = integer_matrix<T>(2, part.m, part.n, 3);
       auto expected = before;
@@ -111,16 +111,17 @@ void for_all_triangles(Body body) {
     for (const Uplo uplo : all_uplos)
       for (const Op op : all_ops)
         for (const Diag diag : all_diags)
-          for (const int order : {1, 37, opencl::largest_triangle})
+          for (const int order : {1, 37, device::opencl::largest_triangle})
             for (const int others : {1, 35}) {
               const bool left = side == Side::Left;
-              body(opencl::TriangleOf{side, uplo, op, diag, left ? order : others, left ? others : order, false});
+              body(device::opencl::TriangleOf{side, uplo, op, diag, left ? order : others, left ? others : order,
+                                              false});
             }
 }
 
 /// Integers in the triangle, and powers of two on its diagonal, so that nothing is rounded; NaN in the unused elements.
 template <Scalar T>
-HostMatrix<T> exact_triangle(const opencl::TriangleOf& triangle) {
+HostMatrix<T> exact_triangle(const device::opencl::TriangleOf& triangle) {
   const int order = triangle.order();
   auto A = integer_matrix<T>(1, order, order, 3, 1);
   for (Index j = 0; j < order; j++)
@@ -135,12 +136,12 @@ HostMatrix<T> exact_triangle(const opencl::TriangleOf& triangle) {
 TYPED_TEST(OpenClKernels, MultiplyByATriangleAndSolveWithIt) {
   using T = TypeParam;
   const T factor(2);
-  for_all_triangles([&](opencl::TriangleOf triangle) {
+  for_all_triangles([&](device::opencl::TriangleOf triangle) {
     const auto A = exact_triangle<T>(triangle);
     const auto X = integer_matrix<T>(2, triangle.m, triangle.n, 5);
     auto product = X;
-    host::trmm<T>(triangle.side, triangle.uplo, triangle.op, triangle.diag, triangle.m, triangle.n, factor, A.data(),
-                  static_cast<int>(A.ld()), product.data(), static_cast<int>(product.ld()));
+    device::cpu::trmm<T>(triangle.side, triangle.uplo, triangle.op, triangle.diag, triangle.m, triangle.n, factor,
+                         A.data(), static_cast<int>(A.ld()), product.data(), static_cast<int>(product.ld()));
     const auto a = this->upload(A), b = this->upload(X);
     ASSERT_EQ(this->kernels_.apply(this->queue_.get(), triangle, factor, a, b), CL_SUCCESS);
     ASSERT_TRUE(this->download(b, X).equals(product)) << triangle.m << ' ' << triangle.n;
@@ -159,7 +160,7 @@ TYPED_TEST(OpenClKernels, SolveWithALargeAndASmallDiagonal) {
     if constexpr (is_complex<T>) direction = T(1, -2);
     A(0, 0) = B(0, 0) = magnitude * direction;
     const auto b = this->upload(B);
-    const opencl::TriangleOf triangle{Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, 1, 1, true};
+    const device::opencl::TriangleOf triangle{Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, 1, 1, true};
     ASSERT_EQ(this->kernels_.apply(this->queue_.get(), triangle, T(1), this->upload(A), b), CL_SUCCESS);
     EXPECT_LE(std::abs(this->download(b, B)(0, 0) - T(1)), 4 * std::numeric_limits<Real<T>>::epsilon());
   }
@@ -178,7 +179,7 @@ TYPED_TEST(OpenClKernels, MakeADiagonalReal) {
     auto spoilt = before;  // what is there must not spread
     for (Index i = 0; i < n; i++) spoilt(i, i) = T(2, std::numeric_limits<Real<T>>::quiet_NaN());
     const auto S = this->upload(spoilt);
-    opencl::PartOf part{n, n, Part::Lower};
+    device::opencl::PartOf part{n, n, Part::Lower};
     part.real_diagonal = true;
     ASSERT_EQ(this->kernels_.scale(this->queue_.get(), part, T(3), S), CL_SUCCESS);
     const auto scaled = this->download(S, spoilt);

@@ -13,8 +13,8 @@
 namespace tessera::test {
 namespace {
 
-using simulation::Machine;
-using simulation::PeerLink;
+using device::simulated::Machine;
+using device::simulated::PeerLink;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
@@ -39,7 +39,7 @@ Machine read(const std::string& text) {
   const Scratch folder;
   const auto file = folder / "machine.json";
   write_file(file, text);
-  return simulation::read_machine(file);
+  return device::simulated::read_machine(file);
 }
 
 TEST(MachineFile, IsRead) {
@@ -232,14 +232,14 @@ TEST(MachineFile, IsRefusedIfItIsNotJson) {
 }
 
 TEST(MachineFile, IsNamedIfItDoesNotExist) {
-  EXPECT_THAT(error_of([] { simulation::read_machine("/nowhere/machine.json"); }),
+  EXPECT_THAT(error_of([] { device::simulated::read_machine("/nowhere/machine.json"); }),
               HasSubstr("/nowhere/machine.json cannot be read"));
 }
 
 /// The files that describe a machine to StarPU.
 class StarpuFiles : public ::testing::Test {
  protected:
-  void SetUp() override { simulation::write_starpu_files(read(good.dump()), folder_.path(), "here"); }
+  void SetUp() override { machine::write_starpu_files(read(good.dump()), folder_.path(), "here"); }
   std::string text(const std::string& ending) const { return read_file(folder_ / ("bus/here" + ending)); }
   /// The words of a table without its comments.
   std::vector<std::string> words(const char* ending) const {

@@ -12,7 +12,7 @@
 namespace tessera::test::event_count_cpp {
 namespace {
 
-using detail::staging::EventCount;
+using memory::staging::EventCount;
 
 // A notification arrives after a thread has found the condition false, and before the thread sleeps.
 TEST(EventCount, NotifiesThreadsThatFallAsleep) {

@@ -18,10 +18,10 @@
 namespace tessera::test::host_copies_cpp {
 namespace {
 
-using detail::staging::Moment;
+using memory::staging::Moment;
 using testing::ElementsAre;
 using namespace std::chrono_literals;
-using HostCopies = detail::staging::HostCopies<std::function<void(int)>>;
+using HostCopies = memory::staging::HostCopies<std::function<void(int)>>;
 
 void wait_for(const Moment& moment) {
   while (!moment.is_reached()) std::this_thread::yield();
@@ -184,7 +184,7 @@ TEST(HostCopies, CopyPartsTogether) {
 }
 
 TEST(CopyQueue, WithdrawsPartsThatHaveNotStarted) {
-  detail::staging::CopyQueue<int> queue;
+  memory::staging::CopyQueue<int> queue;
   std::uint32_t begin = 1, end = 0;
   const Moment ready{&begin, 1};
   queue.push({11, ready, {&end, 3}, 1, 3});

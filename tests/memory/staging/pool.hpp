@@ -46,7 +46,7 @@ struct Copier {
   Copier& operator=(const Copier&) = delete;
 
   void prepare(const Job& job) { job.on_prepare(); }
-  void copy(const Job& job, detail::staging::Pieces& pieces) {
+  void copy(const Job& job, memory::staging::Pieces& pieces) {
     EXPECT_FALSE(std::exchange(in_use, true)) << "two threads use one copier";
     const std::unique_ptr<bool, void (*)(bool*)> done(&in_use, [](bool* used) { *used = false; });
     while (const auto piece = pieces.take()) {
@@ -58,7 +58,7 @@ struct Copier {
   bool in_use = false;
 };
 
-using ThreadPool = detail::staging::ThreadPool<Copier>;
+using ThreadPool = memory::staging::ThreadPool<Copier>;
 
 /// Posts a job.
 /// @return the message of the exception; empty if there was none

@@ -21,12 +21,12 @@
 namespace tessera::test::posted_copies_cpp {
 namespace {
 
-using detail::staging::BufferCounters;
-using detail::staging::CounterOperation;
+using memory::staging::BufferCounters;
+using memory::staging::CounterOperation;
 using testing::Each;
 using namespace std::chrono_literals;
 using HostCopy = std::function<void(int)>;
-using HostCopies = detail::staging::HostCopies<HostCopy>;
+using HostCopies = memory::staging::HostCopies<HostCopy>;
 
 /// Runs the added functions one after another.
 class Stream {
@@ -119,7 +119,7 @@ class Posted : public ::testing::TestWithParam<bool> {
     std::array<int, buffers> data{};
     std::array<BufferCounters, buffers> counters{};
     HostCopies threads{3, 2, 0us};
-    detail::staging::PostedCopies<Copy, HostCopy> copies{
+    memory::staging::PostedCopies<Copy, HostCopy> copies{
         reinterpret_cast<std::byte*>(data.data()), sizeof(int), counters.data(), buffers, 2, threads};
   };
 

@@ -9,7 +9,7 @@
 namespace tessera::test::thread_pool_cpp {
 namespace {
 
-using detail::staging::Pieces;
+using memory::staging::Pieces;
 using testing::Each;
 using namespace std::chrono_literals;
 
@@ -115,7 +115,7 @@ TEST_F(StagingPool, SleepingThreadsWakeUp) {
 TEST_F(StagingPool, NoWakeUpIsLost) {
   ThreadPool pool(1, 0us);
   for (int round = 0; round < 3000 && !HasFailure(); round++) {
-    for (int i = 0; i < round % 300; i++) detail::pause();
+    for (int i = 0; i < round % 300; i++) common::pause();
     expect_all_help(pool);
   }
 }

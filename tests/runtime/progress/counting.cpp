@@ -18,7 +18,7 @@
 namespace tessera::test::counting_cpp {
 namespace {
 
-using detail::progress_now, detail::ProgressWatch;
+using runtime::progress_now, runtime::ProgressWatch;
 using namespace std::chrono_literals;
 
 Runtime started() {
@@ -109,7 +109,7 @@ TEST(Progress, TakesBackWhatIsRefused) {
   starpu_task task{};
   task.flops = 100;
   {
-    const detail::CountedCall call;
+    const runtime::CountedCall call;
     call.count(task);
     EXPECT_TRUE(progress_now().submitting);
     EXPECT_EQ(progress_now().tasks, 1);
@@ -135,7 +135,7 @@ TEST(Progress, RemembersTheLastLongPeriod) {
     HeldProduct quick;
     clock.advance(999ms);
   }
-  const auto last = detail::last_long_progress();
+  const auto last = runtime::last_long_progress();
   EXPECT_EQ(last.period, period);
   EXPECT_FALSE(last.running);
   EXPECT_EQ(last.tasks_done, HeldProduct::tasks);

@@ -12,9 +12,9 @@ namespace tessera::test {
 class SetClock {
  public:
   SetClock() {
-    detail::set_progress_clock([] { return detail::ProgressClock::time_point(std::chrono::nanoseconds(now_)); });
+    runtime::set_progress_clock([] { return runtime::ProgressClock::time_point(std::chrono::nanoseconds(now_)); });
   }
-  ~SetClock() { detail::set_progress_clock(nullptr); }
+  ~SetClock() { runtime::set_progress_clock(nullptr); }
   SetClock(const SetClock&) = delete;
   SetClock& operator=(const SetClock&) = delete;
 

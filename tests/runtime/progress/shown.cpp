@@ -16,7 +16,7 @@ namespace tessera::test::shown_cpp {
 namespace {
 
 using namespace std::chrono_literals;
-using detail::ProgressDisplay;
+using runtime::ProgressDisplay;
 using ::testing::ElementsAre;
 
 RuntimeOptions options(std::optional<bool> progress) {
@@ -102,9 +102,9 @@ TEST_F(ProgressLine, IsNotShownForShortCalls) {
 /// Calls are counted if the progress is shown, and not otherwise.
 bool is_counted(std::optional<bool> progress) {
   const Runtime runtime(options(progress));
-  const auto before = detail::progress_now().period;
+  const auto before = runtime::progress_now().period;
   const HeldProduct product;
-  return detail::progress_now().period != before;
+  return runtime::progress_now().period != before;
 }
 
 TEST_F(ProgressLine, IsNotShownUnlessAskedFor) {

@@ -18,7 +18,7 @@
 namespace tessera::test::status_line_cpp {
 namespace {
 
-using detail::StatusLine;
+using runtime::StatusLine;
 using namespace std::chrono_literals;
 using ::testing::ElementsAre, ::testing::IsEmpty;
 
@@ -99,7 +99,7 @@ TEST(StatusLineOnADumbTerminal, IsNotWrittenOver) {
 TEST(Ticker, TicksUntilItIsDestroyed) {
   const auto ticks = std::make_shared<std::atomic<int>>(0);
   Gate last_tick;
-  std::optional<detail::Ticker> ticker(std::in_place, [ticks, &last_tick] {
+  std::optional<runtime::Ticker> ticker(std::in_place, [ticks, &last_tick] {
     if (*ticks < 0 || ++*ticks < 3) return;
     ticks->notify_all();
     last_tick.wait();
@@ -120,7 +120,7 @@ TEST(Ticker, SurvivesAClosedOutput) {
   StatusLine line(ends[1]);
   std::atomic<int> ticks{0};
   {
-    const detail::Ticker ticker([&] {
+    const runtime::Ticker ticker([&] {
       line.print("lost");
       ticks++;
       ticks.notify_all();

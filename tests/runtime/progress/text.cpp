@@ -8,7 +8,7 @@
 namespace tessera::test::text_cpp {
 namespace {
 
-using detail::Progress, detail::ProgressText;
+using runtime::Progress, runtime::ProgressText;
 using ::testing::DoubleNear, ::testing::HasSubstr, ::testing::Not, ::testing::Optional;
 
 /// An observation with tasks of 1 Gflop each.
@@ -147,12 +147,12 @@ TEST(ProgressText, SaysHowItEnded) {
 }
 
 TEST(ProgressText, SaysDurations) {
-  EXPECT_EQ(detail::say_duration(0.1), "1 s");
-  EXPECT_EQ(detail::say_duration(59), "59 s");
-  EXPECT_EQ(detail::say_duration(59.5), "1 min 0 s");
-  EXPECT_EQ(detail::say_duration(200), "3 min 20 s");
-  EXPECT_EQ(detail::say_duration(7500), "2 h 5 min");
-  EXPECT_THAT(detail::say_duration(1e300), Not(HasSubstr("-")));
+  EXPECT_EQ(runtime::say_duration(0.1), "1 s");
+  EXPECT_EQ(runtime::say_duration(59), "59 s");
+  EXPECT_EQ(runtime::say_duration(59.5), "1 min 0 s");
+  EXPECT_EQ(runtime::say_duration(200), "3 min 20 s");
+  EXPECT_EQ(runtime::say_duration(7500), "2 h 5 min");
+  EXPECT_THAT(runtime::say_duration(1e300), Not(HasSubstr("-")));
 }
 
 }  // namespace

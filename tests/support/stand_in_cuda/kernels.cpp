@@ -18,8 +18,8 @@ namespace stand_in {
 
 namespace {
 
-using tessera::detail::staging::CornerCopy;
-using tessera::device::PointerArrays;
+using tessera::device::cuda::PointerArrays;
+using tessera::device::staging::CornerCopy;
 
 auto& names = *new std::map<const void*, std::string>;  ///< of kernels; written before main
 
@@ -65,7 +65,7 @@ bool is_only_timed(int m, int n) { return static_cast<double>(m) * n > 1e6; }
 /// The inverses of the diagonal triangles of A.
 template <typename T>
 void invert(bool lower, bool unit, int n, const T* A, int lda, T* V, int ldv) {
-  constexpr int order = tessera::device::inverted_order;
+  constexpr int order = tessera::device::cuda::inverted_order;
   if (is_only_timed(n, n)) return;
   for (int first = 0; first < n; first += order) {
     const int count = std::min(order, n - first);

@@ -26,8 +26,8 @@ TYPED_TEST(SmallestSolution, IsDistinguishedFromOthers) {
   const auto A = random_matrix<T>(m, n, 1), B = random_matrix<T>(n, 1, 2);
   std::vector<T> work(100 * n);
   const auto solve = [&](int columns, Dense<T>& factors, Dense<T>& X) {
-    ASSERT_EQ(host::gels(Op::NoTrans, m, columns, 1, factors.data.data(), m, X.data.data(), n, work.data(),
-                         static_cast<int>(std::ssize(work))),
+    ASSERT_EQ(device::cpu::gels(Op::NoTrans, m, columns, 1, factors.data.data(), m, X.data.data(), n, work.data(),
+                                static_cast<int>(std::ssize(work))),
               0);
   };
   const auto departure = [&](const Dense<T>& factors, const Dense<T>& X) {

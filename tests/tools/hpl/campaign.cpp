@@ -36,7 +36,8 @@ std::vector<double> whole_system(Index n) {
 
 Index solve_on_host(Index n, double* A, double* b) {
   std::vector<int> pivots(static_cast<std::size_t>(n));
-  return host::gesv<double>(static_cast<int>(n), 1, A, static_cast<int>(n), pivots.data(), b, static_cast<int>(n));
+  return device::cpu::gesv<double>(static_cast<int>(n), 1, A, static_cast<int>(n), pivots.data(), b,
+                                   static_cast<int>(n));
 }
 
 std::vector<double> right_solution(Index n) {

@@ -150,7 +150,7 @@ TEST_F(Files, AFolderIsInTheWay) {
 }
 
 TEST_F(Files, NoRoom) {
-  detail::write_whole(folder / "tasks.csv", "old");
+  common::write_whole(folder / "tasks.csv", "old");
   SmallRun small(1);
   for (int i = 0; i < 10'000; ++i) small.task(gpu_0, i, i + 1);
   {
@@ -164,7 +164,7 @@ TEST_F(Files, NoRoom) {
 
 TEST_F(Files, GivenUp) {
   {
-    detail::WholeFile whole(folder / "some.txt");
+    common::WholeFile whole(folder / "some.txt");
     whole.stream() << "half";
   }
   EXPECT_EQ(files(), 0);

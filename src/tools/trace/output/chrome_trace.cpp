@@ -115,7 +115,7 @@ void write_links(Events& events, const Lookups& lookups, const std::vector<LinkU
 void write_chrome_trace(const std::filesystem::path& file, const Explained& explained) {
   const auto& [run, analysis] = explained;
   const Lookups lookups(run);
-  detail::WholeFile whole(file);
+  common::WholeFile whole(file);
   Events events(whole.stream());
   write_workers(events, lookups);
   write_links(events, lookups, analysis.links);

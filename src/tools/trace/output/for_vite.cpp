@@ -205,7 +205,7 @@ void add_links(Paje& paje, const Lookups& lookups) {
 
 void write_for_vite(const std::filesystem::path& file, const Run& run) {
   const Lookups lookups(run);
-  detail::WholeFile whole(file);
+  common::WholeFile whole(file);
   Paje paje(whole.stream());
   define_values(paje, run);
   add_memories(paje, lookups);

@@ -270,7 +270,7 @@ std::string filled(std::string_view page, std::string_view style, std::string_vi
 }  // namespace
 
 void write_page(const std::filesystem::path& file, const std::vector<Explained>& runs) {
-  detail::write_whole(file, filled(page::html, page::style, for_page(document(runs)), page::script));
+  common::write_whole(file, filled(page::html, page::style, for_page(document(runs)), page::script));
 }
 
 }  // namespace tessera::trace

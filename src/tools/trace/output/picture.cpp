@@ -40,7 +40,7 @@ void draw(cairo_surface_t* surface, const Chart& chart, const std::filesystem::p
 
 void write_svg(const std::filesystem::path& file, const Explained& run) {
   const Chart chart(run);
-  detail::WholeFile whole(file);
+  common::WholeFile whole(file);
   const Surface surface(cairo_svg_surface_create_for_stream(write, &whole.stream(), Chart::width, chart.height()),
                         cairo_surface_destroy);
   draw(surface.get(), chart, file);
@@ -52,7 +52,7 @@ void write_svg(const std::filesystem::path& file, const Explained& run) {
 void write_png(const std::filesystem::path& file, const Explained& run) {
   constexpr double pixels = 200.0 / 72;  // per point
   const Chart chart(run);
-  detail::WholeFile whole(file);
+  common::WholeFile whole(file);
   const Surface surface(
       cairo_image_surface_create(CAIRO_FORMAT_RGB24, static_cast<int>(std::lround(Chart::width * pixels)),
                                  static_cast<int>(std::ceil(chart.height() * pixels))),

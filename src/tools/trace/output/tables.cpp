@@ -39,7 +39,7 @@ const char* name(Transfer::Reason reason) {
 }  // namespace
 
 void write_tasks_csv(const std::filesystem::path& file, const Run& run) {
-  detail::WholeFile whole(file);
+  common::WholeFile whole(file);
   auto& out = whole.stream();
   out << "job,name,routine,operand,row,column,step,worker,node,submitted,ready,start,end,flops,after\n";
   for (const auto& task : run.tasks) {
@@ -57,7 +57,7 @@ void write_tasks_csv(const std::filesystem::path& file, const Run& run) {
 }
 
 void write_transfers_csv(const std::filesystem::path& file, const Run& run) {
-  detail::WholeFile whole(file);
+  common::WholeFile whole(file);
   auto& out = whole.stream();
   out << "link,from,to,operand,row,column,bytes,start,end,reason\n";
   const Tile unknown;
