@@ -86,10 +86,11 @@ class Ops : public ProductOps<Sink> {
   }
 
   /// Makes a triangle of A a divisor. CUDA GPUs divide by multiplying with the inverses of the triangle's diagonal
-  /// blocks. This function computes these inverses if A is square and larger than one block.
+  /// blocks. This function computes these inverses if A is square and larger than one block. A core's divisor has none:
+  /// only cores divide by it.
   Divisor divisor(const Tile& A, Uplo stored, Diag diag = Diag::NonUnit) {
     Divisor result{A, stored, diag, {}};
-    if (!is_blocked(A)) return result;
+    if (!is_blocked(A) || is_of_core(A)) return result;
     sink_.step(A.j);
     result.inverses = diagonal_blocks(A, 0, stored, diag);
     return result;
@@ -185,7 +186,7 @@ class Ops : public ProductOps<Sink> {
 
   /// The triangle A ← A⁻¹
   void trtri(const Divisor& A) {
-    const bool blocked = is_blocked(A.tile);
+    const bool blocked = A.inverses.handle() != nullptr;
     on_triangle(codelets::trtri(type_), A.tile, blocked ? A.inverses.handle() : nullptr,
                 codelets::TrtriArgs{work(sixth_of_cube(A.tile)), A.uplo, A.diag, blocked});
   }

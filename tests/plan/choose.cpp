@@ -189,6 +189,31 @@ TEST(Graph, RequestsTilesOnceAndOnGpusThatTakePart) {
   EXPECT_EQ(std::ranges::adjacent_find(tiles), tiles.end());
 }
 
+// Only GPUs compute these inverses, and only they divide by them.
+TEST(Graph, InvertsNoBlocksOfTilesOfCores) {
+  auto machine = gpus(1);
+  machine.sharing_cores = {1, 2};
+  auto plan = squares(1024, 1);
+  plan.rows_for_cores = plan.columns_for_cores = {2, 512};
+  const auto check = [&](const auto& call) {
+    Graph graph;
+    graph.gpus = 1;
+    call.write(machine, plan, graph);
+    int of_gpu = 0, by_cores = 0;
+    for (const auto& operation : graph.operations) {
+      const bool of_core = graph.core_of(operation) >= 0;
+      by_cores += of_core;
+      if (graph.kinds[plan::index(operation.kind)] != "diagonal_blocks") continue;
+      EXPECT_FALSE(of_core);
+      of_gpu++;
+    }
+    EXPECT_GT(by_cores, 0);
+    return of_gpu;
+  };
+  EXPECT_EQ(check(Cholesky{{{'d', 4096, 4096}}}), 3) << "of tiles on the diagonal";
+  EXPECT_EQ(check(LuNoPiv{{{'d', 4096, 4096}}}), 6) << "of both triangles";
+}
+
 TEST(Graph, RequestsNoResultThatIsOverwritten) {
   for (const bool reads_result : {false, true}) {
     Graph graph;
