@@ -103,16 +103,6 @@ void require_room_for_product(const machine::Machine& machine, char type, Index 
                             (extent(m) * extent(k) + extent(k) * extent(n) + extent(m) * extent(n)));
 }
 
-/// Whether columns would count as close together if the operands were whole matrices, but are not.
-/// @param ld    see plans.hpp
-/// @param rows  the fewest of an operand
-bool are_far_apart(char type, Index ld, Index rows) {
-  const auto apart = [&](Index elements) {
-    return static_cast<double>(common::size_of(type)) * static_cast<double>(elements);
-  };
-  return apart(rows) <= machine::MachineRates::close && apart(ld) > machine::MachineRates::close;
-}
-
 Plan plan_sum(const machine::Machine& machine, Sums call) {
   for (auto* const extent : {&call.m, &call.n, &call.k}) *extent = std::max<Index>(*extent, 1);
   require_room_for_product(machine, call.type, call.m, call.n, call.k);
@@ -167,10 +157,16 @@ Plan plan_factorization_in_panels(const machine::Machine& machine, const Call& c
 
 }  // namespace
 
+bool are_far_apart(char type, Index rows, Index ld) {
+  const auto apart = [&](Index elements) {
+    return static_cast<double>(common::size_of(type)) * static_cast<double>(elements);
+  };
+  return apart(rows) <= machine::MachineRates::close && apart(ld) > machine::MachineRates::close;
+}
+
 Plan plan_product(const machine::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
-                  bool reads_result, Index ld) {
-  return plan_sum(
-      machine, {type, SumOf::Product, m, n, k, op_a, op_b, reads_result, are_far_apart(type, ld, std::min({m, n, k}))});
+                  bool reads_result, bool far) {
+  return plan_sum(machine, {type, SumOf::Product, m, n, k, op_a, op_b, reads_result, far});
 }
 
 Plan plan_product(const machine::Machine& machine, char type, TileExtents tile, Index m, Index n, Index k) {
@@ -180,23 +176,22 @@ Plan plan_product(const machine::Machine& machine, char type, TileExtents tile, 
 }
 
 Plan plan_triangle(const machine::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n, Index k,
-                   bool reads_result, Index ld) {
-  return plan_sum(machine, {type, what, n, n, k, op_a, op_b, reads_result, are_far_apart(type, ld, std::min(n, k))});
+                   bool reads_result, bool far) {
+  return plan_sum(machine, {type, what, n, n, k, op_a, op_b, reads_result, far});
 }
 
 Plan plan_symmetric(const machine::Machine& machine, char type, Side side, Index m, Index n, bool reads_result,
-                    Index ld) {
+                    bool far) {
   const bool left = side == Side::Left;
   const auto what = left ? SumOf::SymmetricLeft : SumOf::SymmetricRight;
-  return plan_sum(machine, {type, what, m, n, left ? m : n, Op::NoTrans, Op::NoTrans, reads_result,
-                            are_far_apart(type, ld, std::min(m, n))});
+  return plan_sum(machine, {type, what, m, n, left ? m : n, Op::NoTrans, Op::NoTrans, reads_result, far});
 }
 
 Plan plan_triangular(const machine::Machine& machine, char type, Side side, Op op, bool inverse, Index m, Index n,
-                     Index ld) {
+                     bool far) {
   const bool left = side == Side::Left;
-  return plan_triangular(machine, {type, side, inverse, !left || op != Op::NoTrans, false, left ? m : n, left ? n : m,
-                                   are_far_apart(type, ld, std::min(m, n))});
+  return plan_triangular(machine,
+                         {type, side, inverse, !left || op != Op::NoTrans, false, left ? m : n, left ? n : m, far});
 }
 
 Plan plan_solves(const machine::Machine& machine, char type, Side side, Index m, Index n) {
@@ -204,14 +199,14 @@ Plan plan_solves(const machine::Machine& machine, char type, Side side, Index m,
   return plan_triangular(machine, {type, side, true, true, true, left ? m : n, left ? n : m});
 }
 
-Plan plan_cholesky(const machine::Machine& machine, char type, Index n, bool alone, Index ld) {
+Plan plan_cholesky(const machine::Machine& machine, char type, Index n, bool alone, bool far) {
   require_room_for_product(machine, type, n, n, n);
-  return plan_factorization(machine, Cholesky{{{type, n, n, are_far_apart(type, ld, n)}, alone}});
+  return plan_factorization(machine, Cholesky{{{type, n, n, far}, alone}});
 }
 
-Plan plan_lu_nopiv(const machine::Machine& machine, char type, Index m, Index n, bool alone, Index ld) {
+Plan plan_lu_nopiv(const machine::Machine& machine, char type, Index m, Index n, bool alone, bool far) {
   require_room_for_product(machine, type, m, n, std::min(m, n));
-  return plan_factorization(machine, LuNoPiv{{{type, m, n, are_far_apart(type, ld, m)}, alone}});
+  return plan_factorization(machine, LuNoPiv{{{type, m, n, far}, alone}});
 }
 
 Plan plan_getrf(const machine::Machine& machine, char type, Index m, Index n) {

@@ -18,39 +18,44 @@ namespace tessera::plan {
 enum class SumOf { Product, Triangle, RankK, Rank2k, SymmetricLeft, SymmetricRight };
 
 // Plans for calls on pointers. They have the shortest predicted time, unless `Machine::tile` is set. `reads_result`:
-// whether C is read, because β ≠ 0. `ld`: the largest leading dimension of an operand; 0: those of whole matrices.
+// whether C is read, because β ≠ 0. `far`: whether the columns of an operand are far apart, see below.
+
+/// Whether the columns of a matrix would be close together, which makes copies faster, but are not, because the matrix
+/// is a part of a larger one.
+bool are_far_apart(char type, Index rows, Index ld);
 
 /// A plan for a product op(A) (m×k) times op(B) (k×n).
 algorithms::Plan plan_product(const machine::Machine& machine, char type, Op op_a, Op op_b, Index m, Index n, Index k,
-                              bool reads_result = true, Index ld = 0);
+                              bool reads_result = true, bool far = false);
 
 /// A plan for one triangle of an n×n result, with k terms in each product.
 /// @param what  Triangle, RankK or Rank2k
 algorithms::Plan plan_triangle(const machine::Machine& machine, char type, SumOf what, Op op_a, Op op_b, Index n,
-                               Index k, bool reads_result = true, Index ld = 0);
+                               Index k, bool reads_result = true, bool far = false);
 
 /// A plan for the product of an m×n matrix and a symmetric one on its `side`. Tiles: m×n of C, k×k of the symmetric
 /// matrix.
 algorithms::Plan plan_symmetric(const machine::Machine& machine, char type, Side side, Index m, Index n,
-                                bool reads_result = true, Index ld = 0);
+                                bool reads_result = true, bool far = false);
 
 /// A plan for an m×n matrix and a triangular matrix on its `side`. Tiles are m×n of the matrix and k×k of the triangle,
 /// or m×k if it is cut into panels.
 /// @param op       applied to the triangular matrix
 /// @param inverse  true: solves with the triangular matrix; false: multiplies by it
 algorithms::Plan plan_triangular(const machine::Machine& machine, char type, Side side, Op op, bool inverse, Index m,
-                                 Index n, Index ld = 0);
+                                 Index n, bool far = false);
 
 /// A plan, in tiles, for solves with several triangular matrices on one `side` of an m×n matrix.
 algorithms::Plan plan_solves(const machine::Machine& machine, char type, Side side, Index m, Index n);
 
 /// A plan for the Cholesky factorization of a matrix of order n, in square tiles.
 /// @param alone  whether cores get no part, because other operations use the same tiles
-algorithms::Plan plan_cholesky(const machine::Machine& machine, char type, Index n, bool alone = false, Index ld = 0);
+algorithms::Plan plan_cholesky(const machine::Machine& machine, char type, Index n, bool alone = false,
+                               bool far = false);
 
 /// A plan for the LU factorization of an m×n matrix without pivoting, in square tiles.
 algorithms::Plan plan_lu_nopiv(const machine::Machine& machine, char type, Index m, Index n, bool alone = false,
-                               Index ld = 0);
+                               bool far = false);
 
 /// A plan for the LU factorization of an m×n matrix with partial pivoting, in panels, or for operations with its
 /// factors.

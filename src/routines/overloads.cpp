@@ -32,21 +32,22 @@ namespace routines {
 using blas::Routine, blas::Shape;
 
 algorithms::Plan plan_call(const machine::Machine& machine, const blas::Call& c) {
-  const Index ld = std::max({c.lda, c.ldb, c.ldc});  // 1 if the routine has no such operand
+  const bool far =
+      std::ranges::any_of(matrices(c), [&](const auto& x) { return x.used && plan::are_far_apart(c.type, x.m, x.ld); });
   const auto of_triangle = [&](Op op_b, plan::SumOf what) {
-    return plan::plan_triangle(machine, c.type, what, c.op_a, op_b, c.n, c.k, reads_result(c), ld);
+    return plan::plan_triangle(machine, c.type, what, c.op_a, op_b, c.n, c.k, reads_result(c), far);
   };
   const Op other = common::other_factor(false, c.op_a);
   switch (c.shape()) {
   case Shape::product: break;
   case Shape::triangle_product: return of_triangle(c.op_b, plan::SumOf::Triangle);
-  case Shape::symmetric: return plan::plan_symmetric(machine, c.type, c.side, c.m, c.n, reads_result(c), ld);
+  case Shape::symmetric: return plan::plan_symmetric(machine, c.type, c.side, c.m, c.n, reads_result(c), far);
   case Shape::rank_k: return of_triangle(other, plan::SumOf::RankK);
   case Shape::rank_2k: return of_triangle(other, plan::SumOf::Rank2k);
   case Shape::triangular:
-    return plan::plan_triangular(machine, c.type, c.side, c.op_a, c.routine == Routine::trsm, c.m, c.n, ld);
+    return plan::plan_triangular(machine, c.type, c.side, c.op_a, c.routine == Routine::trsm, c.m, c.n, far);
   }
-  return plan::plan_product(machine, c.type, c.op_a, c.op_b, c.m, c.n, c.k, reads_result(c), ld);
+  return plan::plan_product(machine, c.type, c.op_a, c.op_b, c.m, c.n, c.k, reads_result(c), far);
 }
 
 namespace {

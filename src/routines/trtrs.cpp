@@ -41,9 +41,7 @@ Index trtrs_on_pointers(const Layout* given, Uplo uplo, Op op, Diag diag, Index 
                               layout_of(given));
   const auto& call = solve.call();
   const auto& machine = machine_for(*session, {A, B});
-  compute_triangular<T>(
-      session, plan::plan_triangular(machine, type_letter<T>, call.side, op, true, call.m, call.n, std::max(lda, ldb)),
-      call);
+  compute_triangular<T>(session, plan_call(machine, call), call);
   return 0;
 }
 

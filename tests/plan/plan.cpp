@@ -148,11 +148,13 @@ TEST(Plan, KnowsWhetherASmallMatrixIsAPartOfALargeOne) {
   rates.prefer_close_columns();
   const auto machine = machine_with(1, 3, Placement::Home);
   const auto seconds = [&](Index ld) {
-    return plan::plan_product(machine, 'd', Op::NoTrans, Op::NoTrans, 1000, 1000, 1000, true, ld).seconds;
+    return plan::plan_product(machine, 'd', Op::NoTrans, Op::NoTrans, 1000, 1000, 1000, true,
+                              plan::are_far_apart('d', 1000, ld))
+        .seconds;
   };
-  EXPECT_DOUBLE_EQ(seconds(1000), seconds(0));
-  EXPECT_DOUBLE_EQ(seconds(1024), seconds(0)) << "still close";
+  EXPECT_DOUBLE_EQ(seconds(1024), seconds(1000)) << "still close";
   EXPECT_GT(seconds(20000), 1.2 * seconds(1000));
+  EXPECT_FALSE(plan::are_far_apart('d', 20000, 20000)) << "a large matrix";
 }
 
 TEST(Plan, IsRememberedForEachWayToCopyPageableMemory) {
