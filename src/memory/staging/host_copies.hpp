@@ -65,7 +65,12 @@ class HostCopies : common::NotCopyable {
   void post(std::size_t queue, Posted copy) {
     const auto parts = copy.parts;
     const auto unended = unended_ += static_cast<std::size_t>(parts);
-    queues_[queue].push(std::move(copy));
+    try {
+      queues_[queue].push(std::move(copy));
+    } catch (...) {  // no memory
+      unended_ -= static_cast<std::size_t>(parts);
+      throw;
+    }
     // A part needs one thread. No more threads are woken, so the cost of posting does not depend on the number of
     // sleepers.
     for (int part = 0; part < parts && unended + static_cast<std::size_t>(asleep()) > count_; part++)

@@ -11,6 +11,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -141,11 +142,16 @@ void ThreadPool<Copier>::run(const Job& job) {
   copier->prepare(job);
   auto& slot = free_slot();
   slot.job = &job;
-  const int count = job.piece_count(), helping = std::min(static_cast<int>(threads()), count - 1);
+  const int count = job.piece_count();
+  int helping = std::min(static_cast<int>(threads()), count - 1);
   slot.pieces.open(count);
   const auto number = helpers_.new_job();
-  if (helping > 0)
-    helpers_.post(slot.queue, {{this, &slot}, {&slot.begin, slot.begin}, {&slot.ended, slot.ended}, number, helping});
+  try {
+    if (helping > 0)
+      helpers_.post(slot.queue, {{this, &slot}, {&slot.begin, slot.begin}, {&slot.ended, slot.ended}, number, helping});
+  } catch (const std::bad_alloc&) {
+    helping = 0;
+  }
   slot.copy(*copier);  // returns when no pieces are left
   if (helping > 0) helpers_.withdraw(slot.queue, number);
   const auto failure = std::exchange(slot.failure, nullptr);
@@ -177,14 +183,15 @@ auto ThreadPool<Copier>::free_slot() -> Slot& {
 template <PieceCopier Copier>
 void ThreadPool<Copier>::help(Slot& slot) {
   if (!slot.pieces.any_left()) return;
+  std::unique_ptr<Copier> copier;
   try {
     slot.job->select_device();
-    auto copier = take_copier();
+    copier = take_copier();
     copier->prepare(*slot.job);
     slot.copy(*copier);
-    give_back(std::move(copier));
   } catch (...) {  // this thread does not help: the others copy all pieces
   }
+  if (copier != nullptr) give_back(std::move(copier));
 }
 
 }  // namespace tessera::memory::staging
