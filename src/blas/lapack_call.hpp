@@ -3,6 +3,7 @@
 
 #include <array>
 #include <iterator>
+#include <limits>
 #include <optional>
 
 #include <tessera/types.hpp>
@@ -89,7 +90,7 @@ struct LapackCall {
   void* work = nullptr;  ///< null: not provided
   Index lwork = 0;
 
-  static constexpr Index enough_work = arguments::largest_int;  ///< `lwork` of a call without a work
+  static constexpr Index enough_work = std::numeric_limits<Index>::max();  ///< `lwork` of a call without a work
 
   const LapackProperties& properties() const { return lapack_routines[static_cast<int>(routine)]; }
   const char* name() const { return properties().name; }
