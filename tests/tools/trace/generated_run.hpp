@@ -106,6 +106,9 @@ class Generator {
       ++starts[task.start], --starts[task.end];
       if (task.worker == 0) analysis.path.tasks.push_back(static_cast<int>(i));
     }
+    for (std::size_t i = 0; i < run.workers.size(); ++i)  // GPUs are first
+      if (run.workers[i].kind == Kind::Gpu || analysis.workers[i].computing > 0)
+        analysis.shown_workers.push_back(static_cast<int>(i));
     int running = 0;
     for (const auto& [time, change] : starts) {
       analysis.running.time.push_back(time), analysis.running.count.push_back(running += change);
