@@ -41,6 +41,12 @@ class Outcome : common::NotCopyable {
   mutable std::optional<Index> of_all_;  ///< the value that the processes have agreed on
 };
 
+struct InfoAccess {
+  static Info info(std::shared_ptr<Outcome> outcome) { return Info(std::move(outcome)); }
+  /// @param bits  the bits of a double; null: nothing to measure
+  static Growth growth(std::shared_ptr<Outcome> bits) { return Growth(std::move(bits)); }
+};
+
 }  // namespace tessera::detail
 
 namespace tessera::routines {
@@ -53,13 +59,3 @@ Value* owned_by_tasks() {
 }
 
 }  // namespace tessera::routines
-
-namespace tessera::detail {
-
-struct InfoAccess {
-  static Info info(std::shared_ptr<Outcome> outcome) { return Info(std::move(outcome)); }
-  /// @param bits  the bits of a double; null: nothing to measure
-  static Growth growth(std::shared_ptr<Outcome> bits) { return Growth(std::move(bits)); }
-};
-
-}  // namespace tessera::detail
