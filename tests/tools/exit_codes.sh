@@ -16,7 +16,7 @@ expect() {  # exit code, what is printed on standard error, command
   [[ $status == "$code" && $printed == *"$text"* ]] || fail "$*: exit code $status: $printed"
 }
 
-printf '%s\n' title title /nonexistent/HPL.out 8 1 100 1 0 0 1 1 1 16.0 >unwritable.dat
+printf '%s\n' title title absent/HPL.out 8 1 100 1 0 0 1 1 1 16.0 >unwritable.dat
 sed 's/^8$/6/' unwritable.dat >HPL.dat
 for program in "$@"; do
   name=${program##*/}
@@ -35,7 +35,7 @@ for program in "$@"; do
   done
   expect 2 TESSERA_SCHED env TESSERA_SCHED=nonsense "$program" "${computes[@]}"
   if [[ $name == tessera-hpl ]]; then
-    expect 3 'the output file /nonexistent/HPL.out cannot be written: No such file' "$program" unwritable.dat
+    expect 3 'the output file absent/HPL.out cannot be written: No such file' "$program" unwritable.dat
   fi
 done
 exit $failed

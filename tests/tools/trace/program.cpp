@@ -61,7 +61,7 @@ TEST_F(Program, PrintsNoErrorsWithoutAHome) {
              "<fontconfig><dir>/usr/share/fonts</dir><cachedir prefix=\"xdg\">fontconfig</cachedir></fontconfig>");
   auto without_home = command({folder()});
   without_home.environment["FONTCONFIG_FILE"] = scratch_ / "fonts.conf";
-  without_home.environment["HOME"] = "/nonexistent";
+  without_home.environment["HOME"] = "/proc/nonexistent";
   without_home.environment["XDG_CACHE_HOME"] = "";
   const auto ended = run_program(without_home);
   EXPECT_EQ(ended.status, success);
