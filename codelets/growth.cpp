@@ -50,10 +50,12 @@ struct Growth {
 
   static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const auto A = tile<const T>(buffers[0]);
-    if (args.part == Part::All) return examine(on, static_cast<Index>(A.m) * A.n, A.data, args);
-    // Packs the trapezoid: first the triangle, then the rows below it or the columns beside it.
-    const int order = std::min(A.m, A.n);
-    const bool lower = args.part == Part::Lower;
+    const bool all = args.part == Part::All;
+    if (all && A.ld == A.m) return examine(on, static_cast<Index>(A.m) * A.n, A.data, args);
+    // Packs the trapezoid: first the triangle, then the rows below it or the columns beside it. In the program's
+    // memory, other tiles lie between the columns; a whole tile is then the rows below an empty triangle.
+    const int order = all ? 0 : std::min(A.m, A.n);
+    const bool lower = args.part != Part::Upper;
     const Tile<const T> rest{lower ? A.data + order : element(A, 0, order), lower ? A.m - order : A.m,
                              lower ? A.n : A.n - order, A.ld};
     const Index triangle = static_cast<Index>(order) * (order + 1) / 2,
@@ -62,8 +64,9 @@ struct Growth {
         static_cast<T*>(device::cuda::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
     if (packed == nullptr)
       return args.value->add(args.of, std::numeric_limits<double>::quiet_NaN());  // failure reported
-    device::check("growth", device::cuda::pack_triangle<T>(on.handle, lower ? Uplo::Lower : Uplo::Upper, order, A.data,
-                                                           A.ld, packed));
+    if (order > 0)
+      device::check("growth", device::cuda::pack_triangle<T>(on.handle, lower ? Uplo::Lower : Uplo::Upper, order,
+                                                             A.data, A.ld, packed));
     if (rest.m > 0 && rest.n > 0)
       device::check("growth", device::cuda::scale<T>(on.handle, rest.m, rest.n, T(1), rest.data, rest.ld,
                                                      packed + triangle, rest.m));

@@ -3,6 +3,10 @@
 
 #include "kernel.hpp"
 
+#ifdef TESSERA_WITH_CUDA
+#include "devices/cuda/magnitude.hpp"
+#endif
+
 namespace tessera::codelets {
 
 namespace {
@@ -25,9 +29,15 @@ struct Inspect {
 #ifdef TESSERA_WITH_CUDA
   static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
     const auto C = tile<const T>(buffers[0]);
-    const device::cuda::ResultsInMemory mode(on.handle);
-    device::check("inspect",
-                  device::cuda::sum_of_magnitudes<T>(on.handle, C.m * C.n, C.data, static_cast<Real<T>*>(args.sum)));
+    auto* const sum = static_cast<Real<T>*>(args.sum);
+    if (C.ld == C.m) {
+      const device::cuda::ResultsInMemory mode(on.handle);
+      return device::check("inspect", device::cuda::sum_of_magnitudes<T>(on.handle, C.m * C.n, C.data, sum));
+    }
+    // The tile lies in the program's memory, with others between its columns. The largest magnitude does as well.
+    const auto& lane = device::cuda::local_lane();
+    device::check("inspect", device::cuda::add_magnitude<T>(lane.stream, C.m, C.n, C.data, C.ld, lane.values));
+    device::check("inspect", device::cuda::take_value(lane.stream, lane.values, sum));
   }
 #endif
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "partial_tile.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 
@@ -57,10 +58,18 @@ struct Transfer {
       common::overwrites::before(tile + offset(target, part.i, part.j),
                                  tile + offset(target, part.i + part.m, part.j + part.n - 1));
     }
+    if (std::max(source.ld, target.ld) * element <= most_apart) return copy_columns(part);
+    for (int j = part.j; j < part.j + part.n; j++) copy_columns({part.i, j, part.m, 1});
+  }
+
+ private:
+  void copy_columns(const Rectangle& part) {
+    const auto element = source.elemsize, height = static_cast<std::size_t>(part.m) * element;
+    const bool one = part.n == 1;
     const int status = starpu_interface_copy2d(
         source.dev_handle, source.offset + offset(source, part.i, part.j), from, target.dev_handle,
-        target.offset + offset(target, part.i, part.j), to, static_cast<std::size_t>(part.m) * element,
-        static_cast<std::size_t>(part.n), source.ld * element, target.ld * element, request);
+        target.offset + offset(target, part.i, part.j), to, height, static_cast<std::size_t>(part.n),
+        one ? height : source.ld * element, one ? height : target.ld * element, request);
     pending = pending || status != 0;
   }
 };

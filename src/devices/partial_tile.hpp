@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "common/triangle.hpp"
 
@@ -89,6 +90,9 @@ void for_each_used_column(const PartialTile& tile, const Rectangle& corner, OnCo
 inline std::size_t offset(const starpu_matrix_interface& tile, int i, int j) {
   return (static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * tile.ld) * tile.elemsize;
 }
+
+/// The largest distance of columns for CUDA's cudaMemcpy2D and cudaMemset2D [bytes].
+inline constexpr std::size_t most_apart = std::numeric_limits<int>::max();
 
 /// The operations that StarPU needs for a PartialTile.
 const starpu_data_interface_ops& partial_tile_ops();

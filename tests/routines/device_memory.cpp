@@ -16,6 +16,7 @@
 #include <tessera/tessera.h>
 #include <tessera/lapack.hpp>
 
+#include "support/on_gpu.hpp"
 #include "support/operands.hpp"
 #include "support/reference.hpp"
 #include "support/refused.hpp"
@@ -84,30 +85,6 @@ TEST(DeviceMemory, IsLookedUp) {
   std::printf("a look-up takes %.3f microseconds\n", 1e6 * seconds.count() / count);
 }
 
-void require(cudaError_t status) {
-  if (status != cudaSuccess) throw std::runtime_error(cudaGetErrorString(status));
-}
-
-/// A matrix in the memory of the first GPU, with the elements of one on the host, including those between columns.
-template <Scalar T>
-class OnGpu {
- public:
-  explicit OnGpu(const HostMatrix<T>& A) : bytes_(static_cast<std::size_t>(A.ld() * A.n()) * sizeof(T)) {
-    require(cudaMalloc(&data_, std::max<std::size_t>(bytes_, 1)));
-    require(cudaMemcpy(data_, A.data(), bytes_, cudaMemcpyHostToDevice));
-  }
-  ~OnGpu() { cudaFree(data_); }
-  OnGpu(const OnGpu&) = delete;
-  OnGpu& operator=(const OnGpu&) = delete;
-
-  T* data() const { return static_cast<T*>(data_); }
-  void bring_back(HostMatrix<T>& A) const { require(cudaMemcpy(A.data(), data_, bytes_, cudaMemcpyDeviceToHost)); }
-
- private:
-  std::size_t bytes_;
-  void* data_ = nullptr;
-};
-
 // Without a tile size, the calling thread computes gemm, unless another thread does so.
 class ProductsOnGpu : public EachRoutine {};
 INSTANTIATE_TEST_SUITE_P(, ProductsOnGpu, each_routine(), its_name);
@@ -159,6 +136,29 @@ TEST(ColumnsFarApart, AreFound) {
   result.bring_back(C);
   for (Index i = 0; i < n; i++)
     ASSERT_EQ(C.data()[i + (n - 1) * C.ld()], static_cast<float>(k * (i % 7) + k * (k - 1) / 2)) << i;
+}
+
+/// Pinned columns that are further apart than CUDA's 2D copies allow.
+TEST(ColumnsFarApart, AreCopied) {
+  constexpr Index apart = (Index{1} << 28) + 8, k = 2;
+  double* pinned = nullptr;
+  if (cudaMallocHost(reinterpret_cast<void**>(&pinned), (apart + n) * sizeof(double)) != cudaSuccess) {
+    cudaGetLastError();
+    GTEST_SKIP() << "too little memory";
+  }
+  const std::unique_ptr<void, cudaError_t (*)(void*)> owned(pinned, cudaFreeHost);
+  HostMatrix<double> ones(n, n);
+  std::fill_n(ones.data(), n * n, 1.0);
+  for (Index j = 0; j < k; j++)
+    for (Index i = 0; i < n; i++) pinned[i + j * apart] = static_cast<double>(i + 100 * j);
+  const OnGpu<double> B(ones);  // its GPU computes, and copies the pinned operand to itself and back
+  const Matrix<double> wide(pinned, n, k, apart, {n, k}), b(B.data(), k, k, n, {k, k});
+  trmm(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, 1.0, b, wide);
+  wide.wait();
+  for (Index i = 0; i < n; i++) {
+    ASSERT_EQ(pinned[i], static_cast<double>(i));
+    ASSERT_EQ(pinned[i + apart], static_cast<double>(2 * i + 100));
+  }
 }
 
 TEST(Streams, AreWaitedFor) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "columns.hpp"
 #include "devices/packed_columns.hpp"
 #include "devices/partial_tile.hpp"
 #include "memory/staging/thread_pool.hpp"
@@ -91,11 +92,8 @@ class Piece {
  private:
   void link(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, cudaMemcpyKind kind,
             cudaStream_t stream) const {
-    const auto height = columns_.height();
-    require(to_stride == from_stride
-                ? cudaMemcpyAsync(to, from, columns_.bytes(), kind, stream)
-                : cudaMemcpy2DAsync(to, to_stride, from, from_stride, height,
-                                    static_cast<std::size_t>(columns_.rectangle().n), kind, stream),
+    require(cuda::copy_columns(to, to_stride, from, from_stride, columns_.height(),
+                               static_cast<std::size_t>(columns_.rectangle().n), kind, stream),
             "a copy of a tile");
   }
 

@@ -3,9 +3,12 @@
 #include <cuda_runtime.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <array>
 #include <cctype>
+#include <cstddef>
 
+#include "columns.hpp"
 #include "common/device_memory.hpp"
 #include "common/no_signals.hpp"
 #include "devices/gpu.hpp"
@@ -177,7 +180,14 @@ void copy_columns(void* to, std::size_t to_stride, const void* from, std::size_t
   const KeepCurrentDevice keep;
   for (const void* const data : {static_cast<const void*>(to), from})  // other devices may not access a pool
     if (const auto device = device_of(data)) require(cudaSetDevice(*device), "cudaSetDevice");
-  require(cudaMemcpy2D(to, to_stride, from, from_stride, height, columns, cudaMemcpyDefault), "a copy of an operand");
+  const auto status =
+      std::max(to_stride, from_stride) <= most_apart
+          ? cudaMemcpy2D(to, to_stride, from, from_stride, height, columns, cudaMemcpyDefault)
+          : cuda::for_each_column(columns, [&](std::size_t j) {
+              return cudaMemcpy(static_cast<std::byte*>(to) + j * to_stride,
+                                static_cast<const std::byte*>(from) + j * from_stride, height, cudaMemcpyDefault);
+            });
+  require(status, "a copy of an operand");
   // A copy from pageable memory has returned once it is in a buffer of the driver.
   require(cudaStreamSynchronize(cudaStreamLegacy), "a copy of an operand");
 }

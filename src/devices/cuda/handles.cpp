@@ -201,8 +201,8 @@ template void set_unit_diagonal(int, std::complex<double>*, int);
 
 template <ComplexScalar T>
 void clear_imaginary_diagonal(int n, T* A, int lda) {
-  check("cudaMemset2D", cudaMemset2DAsync(reinterpret_cast<Real<T>*>(A) + 1, (lda + std::size_t{1}) * sizeof(T), 0,
-                                          sizeof(Real<T>), static_cast<std::size_t>(n), local_stream()));
+  check("cudaMemset2D", clear_columns(reinterpret_cast<Real<T>*>(A) + 1, (lda + std::size_t{1}) * sizeof(T),
+                                      sizeof(Real<T>), static_cast<std::size_t>(n), local_stream()));
 }
 template void clear_imaginary_diagonal(int, std::complex<float>*, int);
 template void clear_imaginary_diagonal(int, std::complex<double>*, int);

@@ -9,6 +9,7 @@
 
 #include <tessera/types.hpp>
 
+#include "columns.hpp"
 #include "common/not_copyable.hpp"
 
 /// For each CUDA worker, a cuBLAS handle on its stream, device memory and pinned host memory. StarPU's own handles are
@@ -96,8 +97,8 @@ cudaError_t clear(Stream stream, T* elements, std::size_t count) {
 /// Sets an m×n matrix to zero.
 template <typename T>
 cudaError_t clear_matrix(Stream stream, int m, int n, T* A, int lda) {
-  return cudaMemset2DAsync(A, static_cast<std::size_t>(lda) * sizeof(T), 0, static_cast<std::size_t>(m) * sizeof(T),
-                           static_cast<std::size_t>(n), stream);
+  return clear_columns(A, static_cast<std::size_t>(lda) * sizeof(T), static_cast<std::size_t>(m) * sizeof(T),
+                       static_cast<std::size_t>(n), stream);
 }
 /// Copies elements between device memory and any memory.
 template <typename T>
@@ -107,9 +108,9 @@ cudaError_t copy_elements(Stream stream, const T* from, T* to, std::size_t count
 /// B ← A, m×n, in the memory of one device.
 template <typename T>
 cudaError_t copy_matrix(Stream stream, int m, int n, const T* A, int lda, T* B, int ldb) {
-  return cudaMemcpy2DAsync(B, static_cast<std::size_t>(ldb) * sizeof(T), A, static_cast<std::size_t>(lda) * sizeof(T),
-                           static_cast<std::size_t>(m) * sizeof(T), static_cast<std::size_t>(n),
-                           cudaMemcpyDeviceToDevice, stream);
+  return copy_columns(B, static_cast<std::size_t>(ldb) * sizeof(T), A, static_cast<std::size_t>(lda) * sizeof(T),
+                      static_cast<std::size_t>(m) * sizeof(T), static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice,
+                      stream);
 }
 
 /// Sets the diagonal of a matrix of order n to ones.

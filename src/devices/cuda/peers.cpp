@@ -16,6 +16,7 @@
 
 #include <tessera/error.hpp>
 
+#include "columns.hpp"
 #include "devices/gpu.hpp"
 #include "devices/peer_memory.hpp"
 #include "devices/tile_interface.hpp"
@@ -151,10 +152,8 @@ class CudaPeers final : public PeerMemory {
     auto& lane = gpu.lanes[gpu.next_lane++ % gpu.lanes.size()];
     const auto* const source = found->second + theirs.offset;
     auto* const to = reinterpret_cast<void*>(target.address);
-    const bool whole = from.distance == from.bytes && target.distance == target.bytes;
-    gpu::require(whole ? cudaMemcpyAsync(to, source, from.total(), cudaMemcpyDefault, lane.stream.get())
-                       : cudaMemcpy2DAsync(to, target.distance, source, from.distance, from.bytes, from.count,
-                                           cudaMemcpyDefault, lane.stream.get()),
+    gpu::require(cuda::copy_columns(to, target.distance, source, from.distance, from.bytes, from.count,
+                                    cudaMemcpyDefault, lane.stream.get()),
                  "copy between processes");
     auto event = gpu.events.empty() ? gpu::create_event(cudaEventDisableTiming) : std::move(gpu.events.back());
     if (!gpu.events.empty()) gpu.events.pop_back();

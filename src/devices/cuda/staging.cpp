@@ -153,6 +153,10 @@ void copy_rectangle(const starpu_matrix_interface& source, unsigned from, const 
              source_ld = source.ld * source.elemsize, target_ld = target.ld * source.elemsize;
   if (height == source_ld && height == target_ld)
     starpu_cuda_copy_async_sync(at(source), from, at(target), to, height * columns, stream, kind);
+  else if (std::max(source_ld, target_ld) > most_apart)
+    for (std::size_t j = 0; j < columns; j++)
+      starpu_cuda_copy_async_sync(at(source) + j * source_ld, from, at(target) + j * target_ld, to, height, stream,
+                                  kind);
   else
     starpu_cuda_copy2d_async_sync(at(source), from, at(target), to, height, columns, source_ld, target_ld, stream,
                                   kind);

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <cstring>
+#include <limits>
 
 #include "stand_in.hpp"
 
@@ -50,9 +51,13 @@ cudaError_t release(void* data) {
   return cudaSuccess;
 }
 
+/// Whether columns are further apart than CUDA's 2D functions allow.
+bool are_too_far_apart(std::size_t pitch) { return pitch > std::numeric_limits<int>::max(); }
+
 /// A copy of columns. From or to pageable memory, it has ended when this returns.
 cudaError_t copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t height,
                  std::size_t columns, Stream& stream, bool waits = false) {
+  if (columns > 1 && are_too_far_apart(std::max(to_pitch, from_pitch))) return fail(cudaErrorInvalidPitchValue);
   stream.add([=] {
     for (std::size_t j = 0; j < columns; j++)
       std::memmove(static_cast<char*>(to) + j * to_pitch, static_cast<const char*>(from) + j * from_pitch, height);
@@ -174,6 +179,7 @@ cudaError_t cudaMemset(void* data, int value, std::size_t bytes) {
 }
 cudaError_t cudaMemset2DAsync(void* data, std::size_t pitch, int value, std::size_t height, std::size_t columns,
                               cudaStream_t stream) {
+  if (are_too_far_apart(pitch)) return fail(cudaErrorInvalidPitchValue);
   stream_of(stream).add([=] {
     for (std::size_t j = 0; j < columns; j++) std::memset(static_cast<char*>(data) + j * pitch, value, height);
   });
