@@ -4,6 +4,7 @@
 # Installs BUILD as a packager does, moves the prefix, and uses it as another user: without HOME, without environment
 # variables, and, if root runs this, from another account. STARPU is the prefix of which the installation has a copy.
 set -euo pipefail
+umask 022  # another user reads what this makes
 
 cmake=$1 build=$2 source=$3 cxx=$4 starpu=${5:-}
 scratch=$(mktemp -d)

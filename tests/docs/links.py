@@ -15,8 +15,11 @@ LINK = re.compile(r'!?\[[^\]]*\]\(([^)\s]+)(?:\s+"[^"]*")?\)|<img[^>]*\ssrc="([^
 
 
 def pages():
-    built = root / "build"
-    return sorted(page for page in root.rglob("*.md") if built not in page.parents and ".git" not in page.parts)
+    found = []
+    for folder, folders, files in os.walk(root):  # rglob would fail if another test removes a folder of the build
+        folders[:] = [name for name in folders if name not in ("build", ".git")]
+        found += [pathlib.Path(folder, name) for name in files if name.endswith(".md")]
+    return sorted(found)
 
 
 def without_code(text):

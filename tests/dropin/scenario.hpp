@@ -149,7 +149,7 @@ class Scenario {
   Scenario(const char* name, Body body) : name_(name) { all()[name] = body; }
 
   /// Runs the scenario with the variables of `forced`, changed by `variables`.
-  Ended run(const Variables& variables = {}, double seconds = 30) const {
+  Ended run(const Variables& variables = {}, double seconds = 150) const {
     const Folder folder;
     auto environment = forced();
     environment["TESSERA_BLAS_LOG"] = folder / "log";
@@ -232,7 +232,7 @@ class Scenario {
 };
 
 /// Waits in a scenario for a child to exit by itself within `seconds`. Returns its status.
-inline int status_of(pid_t child, double seconds = 10) {
+inline int status_of(pid_t child, double seconds = 60) {
   int status = 0;
   for (double waited = 0; waitpid(child, &status, WNOHANG) == 0; waited += 1e-3) {
     if (waited > seconds) {

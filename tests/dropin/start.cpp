@@ -33,7 +33,7 @@ std::string size_that_pays() {
   const int threads = openblas_get_num_threads();
   openblas_set_num_threads(1);
   int n = smallest;
-  for (std::chrono::steady_clock::duration least{};; n = n * 5 / 4) {
+  for (std::chrono::steady_clock::duration least{};; n = n * 9 / 8) {
     const Matrix A(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 1);
     auto C = A;
     const double one = 1, zero = 0;

@@ -3,6 +3,7 @@
 # usage: bundle.sh SOURCE
 # Makes a bundle, unpacks it somewhere else, and uses it without HOME and, if root runs this, from another account.
 set -euo pipefail
+umask 022  # another user reads what this makes
 
 source=$1
 scratch=$(mktemp -d)

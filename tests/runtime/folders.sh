@@ -4,6 +4,7 @@
 # A program with the library and a program under the drop-in, where HOME is not writable, fills up, contains damaged files
 # or does not exist. They compute, end with status 0, and leave nothing in StarPU's own folder.
 set -euo pipefail
+umask 022  # another user reads what this makes
 
 scratch=$(mktemp -d)
 trap 'chmod -R u+w "$scratch"; rm -rf "$scratch"' EXIT

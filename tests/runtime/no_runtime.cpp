@@ -40,7 +40,7 @@ bool child_is_well() {
   std::cout.flush();
   const pid_t child = fork();
   if (child == 0) {
-    alarm(30);
+    alarm(150);
     try {
       product_is_right();
     } catch (const tessera::RuntimeError&) {

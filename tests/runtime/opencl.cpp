@@ -247,7 +247,7 @@ TEST(OpenCl, ATileOnItsWayToTheHostMayHaveManyReadersOnTheOtherDevice) {
   free[1].open();
   const unsigned node = starpu_worker_get_memory_node(static_cast<unsigned>(workers[1]));
   const auto requested = [&] { return starpu_data_is_on_node(results[STARPU_MAXNODES].handle(), node) != 0; };
-  for (int i = 0; i < 5000 && !requested(); i++) usleep(1000);
+  for (int i = 0; i < 50000 && !requested(); i++) usleep(1000);
   EXPECT_TRUE(requested());
   free[0].open();
   EXPECT_EQ(starpu_task_wait_for_all(), 0);

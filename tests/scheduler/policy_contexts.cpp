@@ -106,10 +106,10 @@ TEST(PolicyContexts, LoseAndGainWorkersWhileTasksRun) {
   program.expect_right();
 }
 
-/// Waits for up to three seconds.
+/// Waits for up to a minute.
 /// @returns whether all tasks have been executed
 bool all_done_soon() {
-  for (int i = 0; i < 3000 && starpu_task_nsubmitted() > 0; i++) usleep(1000);
+  for (int i = 0; i < 60000 && starpu_task_nsubmitted() > 0; i++) usleep(1000);
   return starpu_task_nsubmitted() == 0;
 }
 

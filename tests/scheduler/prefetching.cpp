@@ -126,7 +126,7 @@ TEST_F(Prefetching, KeepsNoStolenTileAfterTheNextTasksThatReadIt) {
         },
         {{tiles.inputs[i].handle(), STARPU_R}, {tiles.outputs[i].handle(), STARPU_RW}}));
   starpu_resume();
-  for (int i = 0; i < 10000 && counts().steals == 0; i++) usleep(1000);
+  for (int i = 0; i < 60000 && counts().steals == 0; i++) usleep(1000);
   stolen.open();
   starpu_task_wait_for_all();
   ASSERT_GT(counts().steals, 0);

@@ -38,7 +38,7 @@ TEST(WontUse, TakesEffectAfterTheTasksThatReadTheTile) {
   tessera_sched_wont_use(tile.handle());
   EXPECT_FALSE(goes_home(tile));
   said.open();
-  for (int i = 0; i < 10000 && !goes_home(tile); i++) usleep(1000);
+  for (int i = 0; i < 60000 && !goes_home(tile); i++) usleep(1000);
   EXPECT_TRUE(goes_home(tile));
 }
 

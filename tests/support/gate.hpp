@@ -7,14 +7,14 @@
 
 namespace tessera::test {
 
-/// Makes threads wait until one of them opens the gate. The gate opens by itself after ten seconds, because then the
+/// Makes threads wait until one of them opens the gate. The gate opens by itself after a minute, because then the
 /// opener must be broken.
 class Gate {
  public:
   void open() { opened_ = true; }
   bool was_opened() const { return opened_; }
   void wait() {
-    for (int i = 0; i < 10000 && !opened_ && !given_up_; i++) usleep(1000);
+    for (int i = 0; i < 60000 && !opened_ && !given_up_; i++) usleep(1000);
     given_up_ = !opened_;
   }
 

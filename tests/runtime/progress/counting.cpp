@@ -149,12 +149,13 @@ TEST(Progress, NeverExceedsTheTotal) {
   std::atomic<bool> over{false};
   auto looks = std::async(std::launch::async, [&] {
     std::uint64_t count = 0;
-    for (; !over; count++) {
+    do {
       const auto now = progress_now();
       EXPECT_LE(now.tasks_done, now.tasks);
       EXPECT_LE(now.flops_done, now.flops);
       EXPECT_TRUE(now.running || now.tasks_done == now.tasks);
-    }
+      count++;
+    } while (!over);
     return count;
   });
   std::vector<std::future<void>> callers;

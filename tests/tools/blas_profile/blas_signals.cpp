@@ -13,7 +13,7 @@ class Started {
  public:
   explicit Started(const std::vector<std::string>& words) : pid_(fork()) {
     if (pid_ == 0) {
-      setpgid(0, 0), alarm(60);
+      setpgid(0, 0), alarm(150);
       dup2(output_.writer(), STDOUT_FILENO);
       test::execute(words);
     }

@@ -39,7 +39,7 @@ static void say(const char* text) {
 }
 
 int main(int count, char** words) {
-  alarm(60); /* ends a waiting process if the test fails */
+  alarm(150); /* ends a waiting process if the test fails */
   for (int i = 1; i < count; i++) {
     const char* word = words[i];
     if (strcmp(word, "print") == 0) {

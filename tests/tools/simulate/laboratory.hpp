@@ -15,7 +15,7 @@
 namespace tessera::test {
 
 /// Runs tessera-simulate with these arguments. TESSERA_TEST_SIMULATE names the program.
-inline Ended simulate(const std::string& arguments, unsigned seconds = 30) {
+inline Ended simulate(const std::string& arguments, unsigned seconds = 150) {
   const char* program = std::getenv("TESSERA_TEST_SIMULATE");
   if (program == nullptr) throw std::runtime_error("TESSERA_TEST_SIMULATE must name tessera-simulate");
   std::vector<std::string> words{program};
@@ -25,7 +25,7 @@ inline Ended simulate(const std::string& arguments, unsigned seconds = 30) {
 }
 
 /// The JSON rows of several simulations, all of which must succeed.
-inline std::vector<nlohmann::json> rows_of(const std::string& arguments, unsigned seconds = 30) {
+inline std::vector<nlohmann::json> rows_of(const std::string& arguments, unsigned seconds = 150) {
   const auto ended = simulate("--json - " + arguments, seconds);
   EXPECT_EQ(ended.status, 0) << arguments << '\n' << ended.err;
   std::vector<nlohmann::json> rows;

@@ -32,16 +32,15 @@ export LC_ALL=C  # the numbers of a trace have points
 # --- Inside the display: waits for the window, and until its picture no longer changes --------------------------------
 show() {
   vite "$trace" &>messages &
-  local vite=$! window i before=none now same=0
-  window=$(timeout 60 xdotool search --sync --onlyvisible --name 'ViTE ::' | tail -n 1) || return 1
+  local vite=$! window i before=none now
+  window=$(timeout 120 xdotool search --sync --onlyvisible --name 'ViTE ::' | tail -n 1) || return 1
   xdotool windowmove "$window" 0 0 windowsize "$window" "${size[@]}"
-  for ((i = 0; i < 60 && same < 10; i++)); do
+  for ((i = 0; i < 60; i++)); do
     sleep 1
     kill -0 "$vite" || return 1
     import -window root shown.png
     now=$(identify -format '%#' shown.png)
-    if [[ $now == "$before" ]]; then ((++same)); else same=0; fi
-    if [[ $same -gt 0 ]] && seen shown.png; then break; fi
+    if [[ $now == "$before" ]] && seen shown.png; then break; fi
     before=$now
   done
   if [[ $links -gt 0 ]]; then  # the picture without arrows, to compare
@@ -73,7 +72,7 @@ arrow_pixels() {
 
 declare -f show seen arrow_pixels >inside
 declare -p trace size links >>inside
-timeout 180 xvfb-run --auto-servernum --server-args="-screen 0 ${size[0]}x${size[1]}x24" \
+timeout 400 xvfb-run --auto-servernum --server-args="-screen 0 ${size[0]}x${size[1]}x24" \
   bash -c 'source ./inside; show' || die "ViTE shows no window: $(tail -n 1 messages)"
 [[ ! -e log.txt ]] || die "ViTE complains: $(grep -v '^$' log.txt | tail -n 1)"
 cp shown.png "$picture"

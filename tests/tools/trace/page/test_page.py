@@ -46,11 +46,10 @@ class Two(AnyWindow, EveryPage, unittest.TestCase):
 
     def test_a_routine_is_filtered_in_both(self):
         all_tasks = [task for _, tasks, _ in self.runs() for task in tasks]
-        self.browser.set_window_size(1280, 2400)
+        self.resize(1280, 2400)
         self.assertEqual(self.drawn()["task"], len(all_tasks))
         self.js("document.querySelector('[data-routine=gemm]').click()")
         self.assertEqual(self.drawn()["task"], sum(task["routine"] != "gemm" for task in all_tasks))
-        self.browser.set_window_size(1280, 1000)
 
 
 class Empty(Page, unittest.TestCase):
