@@ -25,7 +25,8 @@ struct Machine {
   std::vector<int> gpus;                      ///< CUDA ordinals, then StarPU's numbers of OpenCL devices
   int cuda_gpus = 0;                          ///< how many of these GPUs, counted from the first, use CUDA
   std::vector<std::vector<int>> gpu_workers;  ///< for each GPU, the StarPU workers that drive it
-  /// Element n is a bit mask of the workers of the first n GPUs. StarPU needs it for calls that use only some GPUs.
+  /// Element n is a bit mask of the workers of the first n + 1 GPUs and of all cores, as StarPU needs it for calls that
+  /// use only some GPUs.
   std::vector<std::vector<std::uint32_t>> first_workers;
   std::vector<device::gpu::Info> gpu_info;  ///< the usable GPUs; empty if the program has started StarPU
   bool gpus_alike = true;                   ///< whether all GPUs have the same name

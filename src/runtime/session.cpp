@@ -218,8 +218,11 @@ void Session::add_gpus(const std::vector<int>& workers) {
 void Session::number_first_workers() {
   constexpr int bits = 32;
   std::vector<std::uint32_t> workers(starpu_worker_get_count() / bits + 1);
+  const auto add = [&](int worker) { workers[static_cast<std::size_t>(worker / bits)] |= 1U << worker % bits; };
+  for (unsigned worker = 0; worker < starpu_worker_get_count(); worker++)
+    if (starpu_worker_get_type(static_cast<int>(worker)) == STARPU_CPU_WORKER) add(static_cast<int>(worker));
   for (const auto& of_gpu : machine_.gpu_workers) {
-    for (const int worker : of_gpu) workers[static_cast<std::size_t>(worker / bits)] |= 1U << worker % bits;
+    std::ranges::for_each(of_gpu, add);
     machine_.first_workers.push_back(workers);
   }
 }

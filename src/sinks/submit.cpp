@@ -157,7 +157,7 @@ void Submitter::submit(starpu_codelet& codelet, std::span<const Access> accesses
       // same bits for the same call.
       task->where = static_cast<std::int32_t>(gpus);
       if (owner >= machine.gpu_count()) task->where |= STARPU_CPU;
-      else if (gpus_ > 0 && gpus_ < machine.gpu_count()) {  // other GPUs must not steal
+      if (gpus_ > 0 && gpus_ < machine.gpu_count()) {  // other GPUs must not steal
         const auto& workers = machine.first_workers[static_cast<std::size_t>(gpus_ - 1)];
         task->workerids = const_cast<std::uint32_t*>(workers.data());  // StarPU only reads them
         task->workerids_len = static_cast<unsigned>(workers.size());
