@@ -7,6 +7,7 @@
 #include "common/failure.hpp"
 #include "common/float_mode.hpp"
 #include "common/of_type.hpp"
+#include "common/overwrites.hpp"
 #include "devices/cpu/on_cpu.hpp"
 #include "devices/cpu/one_thread.hpp"
 #include "devices/kernel_tile.hpp"
@@ -40,9 +41,23 @@ bool may_run() {
   else return true;
 }
 
+/// Announces that the current task, which runs on a core, overwrites its output tiles where they are.
+inline void announce_outputs(void* buffers[]) {
+  auto* const task = starpu_task_get_current();
+  for (unsigned i = 0; i < STARPU_TASK_GET_NBUFFERS(task); i++) {
+    if ((STARPU_TASK_GET_MODE(task, i) & STARPU_W) == 0 ||
+        starpu_data_get_interface_id(STARPU_TASK_GET_HANDLE(task, i)) == STARPU_VARIABLE_INTERFACE_ID)
+      continue;
+    const auto& tile = *static_cast<const starpu_matrix_interface*>(buffers[i]);
+    const auto* const first = reinterpret_cast<const char*>(tile.ptr);
+    common::overwrites::before(first, first + ((tile.ny - 1) * tile.ld + tile.nx) * tile.elemsize);
+  }
+}
+
 template <typename Kernel>
 void on_cpu(void* buffers[], void* args) {
   if (!may_run<Kernel>()) return;
+  announce_outputs(buffers);
   const auto& known = *static_cast<const typename Kernel::Args*>(args);
   const common::float_mode::Within that_of_the_caller(known.work.mode);
   const device::cpu::OneThread per_call;

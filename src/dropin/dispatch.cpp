@@ -105,7 +105,7 @@ bool on_devices(Guest& guest, const Engine& engine, const Work& work, const Job&
   }
   switch (work.on_devices(engine, backup.listener())) {
   case Outcome::Done: break;
-  case Outcome::Declined: return false;
+  case Outcome::Declined: backup.restore(); return false;
   case Outcome::Failed:
     guest.give_up(std::string(job.on_gpu ? "the devices have failed; the host BLAS computes all later calls: "
                                          : "the devices have failed; the host BLAS repeats this call and computes all "

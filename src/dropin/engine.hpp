@@ -40,7 +40,7 @@ struct Engine {
   bool (*is_pinned)(const void* data);
   /// Whether the calling thread runs a StarPU task. It must then not wait for tasks, since that would block its worker.
   bool (*in_a_task)();
-  /// Whether `run` and `solve` announce what they overwrite. They do not if CPU workers compute tiles.
+  /// Whether `run` and `solve` leave the operands alone until they announce what they overwrite.
   bool (*announces)();
   /// Computes a legal, column-major call, and returns when the result is in the caller's memory. Thread-safe.
   /// @param listener  notified before memory is overwritten; may be null

@@ -98,6 +98,15 @@ TEST(Failures, DevicesThatDoNotTakeACall) {
   EXPECT_EQ(ended.said("devices"), "1 fake");
 }
 
+/// A routine may find out that it has no tiles after it has scaled its operands.
+TEST(Failures, DevicesThatDoNotTakeACallAfterTheyHaveBegun) {
+  for (const auto& scenario : late) {
+    const auto ended = run_with_fake("overwrite, decline", scenario);
+    EXPECT_TRUE(has_ended_silently(ended));
+    EXPECT_EQ(ended.calls("host"), 1) << ended;
+  }
+}
+
 TEST(Failures, LibraryOfAnotherVersion) { expect_host(run_with_fake("version", calls), "version"); }
 
 TEST(Failures, FileThatIsNotALibrary) {

@@ -54,7 +54,8 @@ void overwrite(const tessera::blas::StoredOperand& x, tessera::Index element_siz
   }
 }
 
-/// Computes nothing. "decline" declines all calls; a number declines this number of calls, and then fails.
+/// Computes nothing. "decline" declines all calls, "overwrite, decline" after a part of the result has been
+/// overwritten; a number declines this number of calls, and then fails.
 Outcome run(const Call* call, const Listener* listener) {
   static std::atomic<int> done = 0;
   const auto what = fake();
@@ -69,22 +70,24 @@ Outcome run(const Call* call, const Listener* listener) {
   say('r');
   if (what == "hold calls") hear("a call");
   if (what == "hold calls" || what.ends_with("do nothing")) return Outcome::Done;  // the caller ignores the result
-  if (what.ends_with("decline") || done++ < std::atoi(what.c_str())) return Outcome::Declined;
+  const bool overwrites = what == "overwrite, decline";
+  if (!overwrites && (what.ends_with("decline") || done++ < std::atoi(what.c_str()))) return Outcome::Declined;
   tessera::blas::StoredOperand C{call->C, call->rows(), call->n, call->ldc, {}};
   if (call->has_triangle()) C.triangle = call->uplo;
   overwrite(C, call->element_size(), listener);
-  return Outcome::Failed;
+  return overwrites ? Outcome::Declined : Outcome::Failed;
 }
 
 /// Does the same for LAPACK calls.
 Outcome solve(const LapackCall* call, tessera::Index* info, const Listener* listener) {
-  if (fake().ends_with("decline")) return Outcome::Declined;
+  const bool overwrites = fake() == "overwrite, decline";
+  if (!overwrites && fake().ends_with("decline")) return Outcome::Declined;
   *info = 77;
   for (const auto& x : tessera::blas::operands(*call))
     if (x.use == tessera::blas::Use::Overwritten) overwrite(x, call->element_size(), listener);
   if (call->properties().pivots == tessera::blas::Use::Overwritten)
     std::memset(call->ipiv, 0xa5, static_cast<std::size_t>(call->pivot_count()) * (call->wide ? 8 : 4));
-  return Outcome::Failed;
+  return overwrites ? Outcome::Declined : Outcome::Failed;
 }
 
 const char* start(const tessera::common::DeviceChoice& /*devices*/, bool /*need_gpus*/) {
