@@ -14,6 +14,7 @@
 #include "operands.hpp"
 #include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/running_calls.hpp"
 #include "runtime/session.hpp"
 
 namespace tessera {
@@ -148,6 +149,7 @@ template <Scalar T>
 void potrs(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
   routines::require_factor("potrs", uplo, A);
   routines::require_right_sides("potrs", uplo, A, B);
+  const runtime::WholeCall whole(detail::MatrixAccess::session(A));
   routines::submit_solves(routines::solves_with_cholesky(uplo), A, B);
 }
 template <Scalar T>
@@ -155,6 +157,7 @@ Info posv(Uplo uplo, const Matrix<T>& A, const Matrix<T>& B) {
   routines::require_factor("posv", uplo, A);
   routines::require_in_place({"posv", 2, "A"}, A, uplo);
   routines::require_right_sides("posv", uplo, A, B);
+  const runtime::WholeCall whole(detail::MatrixAccess::session(A));
   auto info = routines::submit_potrf(uplo, A);
   routines::submit_solves(routines::solves_with_cholesky(uplo), A, B);
   return info;

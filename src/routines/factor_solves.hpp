@@ -91,6 +91,12 @@ void submit_solves_in_panels(const detail::Session& session, const algorithms::P
   algorithms::load_and_submit(session, B, algorithm, plan.gpus);
 }
 
+/// @throws ArgumentError if tiles of the size that the user asks for do not fit
+template <Scalar T>
+algorithms::Plan plan_solves_of(const detail::Session& session, const FactoredProblem<T>& p) {
+  return plan::plan_solves(machine_for(session, {p.A, p.B}), type_letter<T>, p.side(), p.rows_of_b(), p.columns_of_b());
+}
+
 /// Applies both solves to B, and waits. A holds the factors and is only read.
 /// @param uplo  the triangle of A, as stored, that holds the factors; if empty, both triangles do
 template <Scalar T>
@@ -109,9 +115,7 @@ void solve_with_factors(const std::shared_ptr<detail::Session>& session, const a
 template <Scalar T>
 void solve_with_factors(const std::shared_ptr<detail::Session>& session, const FactoredProblem<T>& p,
                         const FactorSolves& solves, std::optional<Uplo> uplo = {}) {
-  const auto plan =
-      plan::plan_solves(machine_for(*session, {p.A, p.B}), type_letter<T>, p.side(), p.rows_of_b(), p.columns_of_b());
-  solve_with_factors(session, plan, p, solves, uplo);
+  solve_with_factors(session, plan_solves_of(*session, p), p, solves, uplo);
 }
 
 }  // namespace tessera::routines

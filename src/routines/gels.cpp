@@ -24,6 +24,7 @@
 #include "plan/plans.hpp"
 #include "qr_panels.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/running_calls.hpp"
 
 namespace tessera {
 
@@ -138,11 +139,21 @@ void clear([[maybe_unused]] Index m, [[maybe_unused]] Index n, [[maybe_unused]] 
 #endif
 }
 
+/// What a problem needs before its operands change.
+struct Prepared {
+  std::shared_ptr<detail::Session> session;
+  algorithms::Plan plan;
+};
+template <Scalar T>
+Prepared prepared(Index m, Index n) {
+  const auto session = runtime::session_to_wait("gels");
+  return {session, plan::plan_geqrf(session->machine(), type_letter<T>, std::max(m, n), std::min(m, n))};
+}
+
 /// @pre  m ≥ n
 template <Scalar T>
-Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
-  const auto session = runtime::session_to_wait("gels");
-  const auto plan = plan::plan_geqrf(session->machine(), type_letter<T>, m, n);
+Index solve_tall(const Prepared& by, Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
+  const auto& [session, plan] = by;
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto b = reflected_panels(session, plan, Side::Left, B, m, nrhs, ldb);
   const detail::Outcome outcome(session);
@@ -161,10 +172,11 @@ Index solve_tall(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Ind
 
 /// If m < n, factorizes the adjoint of A. Its factors are the adjoints of L and Q in LAPACK's LQ factorization.
 template <Scalar T>
-Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, [[maybe_unused]] Index lda, T* B, Index ldb) {
+Index solve_by_adjoint(const Prepared& by, Op op, Index m, Index n, Index nrhs, T* A, [[maybe_unused]] Index lda, T* B,
+                       Index ldb) {
   const Op other = op == Op::NoTrans ? Op::ConjTrans : Op::NoTrans;
 #ifdef STARPU_SIMGRID  // simulated matrices have no elements: the adjoint may be where A is
-  return solve_tall(other, n, m, nrhs, A, n, B, ldb);
+  return solve_tall(by, other, n, m, nrhs, A, n, B, ldb);
 #else
   const auto adjoint = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(m * n));
   const auto for_each = [&](auto visit) {
@@ -174,7 +186,7 @@ Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, [[maybe_unused
     });
   };
   for_each([](const T& a, T& x) { x = conjugated_if(true, a); });
-  const Index info = solve_tall(other, n, m, nrhs, adjoint.get(), n, B, ldb);
+  const Index info = solve_tall(by, other, n, m, nrhs, adjoint.get(), n, B, ldb);
   for_each([](T& a, const T& x) { a = conjugated_if(true, x); });
   return info;
 #endif
@@ -184,6 +196,7 @@ Index solve_by_adjoint(Op op, Index m, Index n, Index nrhs, T* A, [[maybe_unused
 template <Scalar T>
 Index solve_scaled(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, Index ldb) {
   const bool plain = op == Op::NoTrans;
+  const auto by = prepared<T>(m, n);
   const auto of_a = scale_into_range(m, n, A, lda);
   if (of_a.norm == 0) {
     clear(std::max(m, n), nrhs, B, ldb);
@@ -191,7 +204,7 @@ Index solve_scaled(Op op, Index m, Index n, Index nrhs, T* A, Index lda, T* B, I
   }
   const auto of_b = scale_into_range(plain ? m : n, nrhs, B, ldb);
   const auto solve = m >= n ? solve_tall<T> : solve_by_adjoint<T>;
-  const Index info = solve(op, m, n, nrhs, A, lda, B, ldb);
+  const Index info = solve(by, op, m, n, nrhs, A, lda, B, ldb);
   if (info > 0) return info;
   scale(plain ? n : m, nrhs, B, ldb, of_a.factor);
   scale(plain ? n : m, nrhs, B, ldb, 1 / of_b.factor);
@@ -233,6 +246,7 @@ Info gels(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   routines::require_equal(at_b, "rows of tiles", B.mt(), "A", A.mt());
   routines::require_in_place(at_b, B);
   routines::require_disjoint(at_b, B, "A", A);
+  const runtime::WholeCall whole(detail::MatrixAccess::session(A));
   auto outcome = std::make_shared<detail::Outcome>(detail::MatrixAccess::grid(A).shared_session());
   outcome->succeed();  // so that it has a value: tasks that measure read it
   if (A.n() > 0) {

@@ -21,6 +21,7 @@
 #include "operands.hpp"
 #include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/running_calls.hpp"
 #include "runtime/session.hpp"
 #include "sinks/loader.hpp"
 #include "sinks/step_inputs.hpp"
@@ -178,8 +179,9 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
     OnHost<T> right(B, b.m, b.n, ldb, HostUse::Both);
     auto* const read_only = const_cast<T*>(A);
     const FactoredProblem<T> p{layout, n, n, read_only, lda, nrhs, right.data(), right.ld()};
+    const auto plan = plan_solves_of(*session, p);  // before B changes, in case there is none
     if (op == Op::NoTrans) exchange_rows(layout, nrhs, p.B, p.ldb, RowPairs<Int>{1, n, ipiv, 1});
-    solve_with_factors(session, p, solves_with_lu(op));
+    solve_with_factors(session, plan, p, solves_with_lu(op), {});
     if (op != Op::NoTrans) exchange_rows(layout, nrhs, p.B, p.ldb, RowPairs<Int>{1, n, ipiv, -1});
     right.finish();
     return;
@@ -236,6 +238,7 @@ template <Scalar T>
 Pivoted gesv(const Matrix<T>& A, const Matrix<T>& B) {
   routines::require_writable({"gesv", 1, "A"}, A);
   routines::require_right_sides("gesv", 1, A, 2, B);
+  const runtime::WholeCall whole(detail::MatrixAccess::session(A));
   auto submitted = routines::factorize(routines::panels_of(A), A);
   routines::submit_solve(Op::NoTrans, A, *submitted.pivots, B);
   return routines::pivoted(std::move(submitted));

@@ -17,6 +17,7 @@
 #include "operands.hpp"
 #include "plan/plans.hpp"
 #include "runtime/process_session.hpp"
+#include "runtime/running_calls.hpp"
 #include "runtime/session.hpp"
 #include "solvable.hpp"
 
@@ -161,12 +162,14 @@ template <Scalar T>
 void getrs_nopiv(Op op, const Matrix<T>& A, const Matrix<T>& B) {
   blas::arguments::require_legal("getrs_nopiv", blas::arguments::illegal_op(1, "op", op));
   routines::require_solvable("getrs_nopiv", 2, op, A, 3, B);
+  const runtime::WholeCall whole(detail::MatrixAccess::session(A));
   routines::submit_solves(routines::solves_with_lu(op), A, B);
 }
 template <Scalar T>
 Info gesv_nopiv(const Matrix<T>& A, const Matrix<T>& B, Growth* growth) {
   routines::require_in_place({"gesv_nopiv", 1, "A"}, A);
   routines::require_solvable("gesv_nopiv", 1, Op::NoTrans, A, 2, B);
+  const runtime::WholeCall whole(detail::MatrixAccess::session(A));
   auto info = routines::submit_getrf_nopiv(A, growth);
   routines::submit_solves(routines::solves_with_lu(Op::NoTrans), A, B);
   return info;

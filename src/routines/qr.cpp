@@ -92,9 +92,10 @@ void ungqr_on_pointers(const Layout* given, Index m, Index n, Index k, T* A, Ind
   const auto session = runtime::session_to_wait("ungqr");
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
   T* const rest = columns.data() + k * columns.ld();
+  // Before A changes, in case there is no plan.
+  const auto plan = plan::plan_geqrf(machine_for(*session, {columns.data()}), type_letter<T>, m, std::max<Index>(k, 1));
   set_columns_of_identity(m, n - k, k, rest, columns.ld());
   if (k > 0) {
-    const auto plan = plan::plan_geqrf(machine_for(*session, {columns.data()}), type_letter<T>, m, k);
     const auto a = private_output(session, plan, columns.data(), m, k, columns.ld());
     const auto reflectors = given_reflectors(plan, a, tau);
     name_operand(a, 'A');

@@ -5,6 +5,7 @@
 
 #include "common/exit_gate.hpp"
 #include "process_session.hpp"
+#include "session.hpp"
 
 namespace tessera {
 
@@ -13,6 +14,8 @@ namespace runtime {
 namespace {
 /// The scopes of this thread, outermost first.
 thread_local std::vector<std::shared_ptr<detail::Scope>> scopes;
+/// The number of WholeCalls in which this thread is. An exit waits for them, so their calls must not stop at its gate.
+thread_local int whole_calls = 0;
 }  // namespace
 
 // The call is counted before the gate is checked, so either the exit waits for the call, or the call finds the gate
@@ -20,10 +23,17 @@ thread_local std::vector<std::shared_ptr<detail::Scope>> scopes;
 Outstanding::One begin_unless_exiting(CallGroup& all) {
   {
     Outstanding::One call(all.unfinished());
-    if (!common::exit_gate::is_closed()) return call;
+    if (whole_calls > 0 || !common::exit_gate::is_closed()) return call;
   }
   common::exit_gate::stop_here();
 }
+
+WholeCall::WholeCall(const detail::Session& session)
+    : in_all_(begin_unless_exiting(session.calls())), alone_(session.submission()) {
+  whole_calls++;
+}
+
+WholeCall::~WholeCall() { whole_calls--; }
 
 Call::Call(CallGroup& all, FairShares& shares, bool is_private, bool metered)
     : private_(is_private), metered_(metered), all_(all), in_all_(begin_unless_exiting(all)), share_(shares) {

@@ -3,9 +3,11 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <utility>
 #include <vector>
 
+#include "common/not_copyable.hpp"
 #include "failure_watch.hpp"
 #include "fair_shares.hpp"
 #include "outstanding.hpp"
@@ -50,6 +52,18 @@ namespace tessera::runtime {
 
 /// Begins a call that the calling thread will wait for. If the process is exiting, stops this thread instead.
 Outstanding::One begin_unless_exiting(CallGroup& all);
+
+/// Makes one call of several that the calling thread submits during its lifetime: no other thread's call comes between
+/// them, and an exit waits for all of them.
+class WholeCall : common::NotCopyable {
+ public:
+  explicit WholeCall(const detail::Session& session);
+  ~WholeCall();
+
+ private:
+  Outstanding::One in_all_;
+  std::lock_guard<std::recursive_mutex> alone_;
+};
 
 /// A call of a routine on tiles. It ends once it has submitted all of its tasks and they have run: the last `one_ends`
 /// destroys it.

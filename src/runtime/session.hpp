@@ -53,7 +53,7 @@ class Session : common::NotCopyable {
   /// Waits for all earlier calls and, if there can be any, for all of the program's own tasks.
   void wait_for_everything();
   /// Held while the tasks of one call are submitted.
-  std::mutex& submission() const noexcept { return submission_; }
+  std::recursive_mutex& submission() const noexcept { return submission_; }
 
  private:
   struct Parts;
@@ -66,7 +66,7 @@ class Session : common::NotCopyable {
   void find_sharing_cores();
 
   std::unique_ptr<Parts> parts_;
-  mutable std::mutex submission_;
+  mutable std::recursive_mutex submission_;
   bool joined_ = false;
   bool counts_other_tasks_ = false;
   machine::Machine machine_;

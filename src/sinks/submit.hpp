@@ -174,7 +174,7 @@ class Submitter {
   const common::float_mode::Bits mode_;
   runtime::CountedCall counted_;
   std::unique_ptr<runtime::Call, EndCall> call_;
-  std::unique_lock<std::mutex> alone_;
+  std::unique_lock<std::recursive_mutex> alone_;
   std::optional<Exchange> exchange_;  ///< empty: this process owns all tiles
   starpu_task* chunk_ = nullptr;
   Index step_ = 0;

@@ -2,7 +2,12 @@
 // Concurrent calls from several threads of the program. Each thread gets its own result. Calls on the same output take
 // effect one after the other, in the same order for all tiles.
 #include <barrier>
+#include <chrono>
+#include <cmath>
 #include <future>
+#include <thread>
+
+#include <tessera/lapack.hpp>
 
 #include "support/operands.hpp"
 #include "support/reference.hpp"
@@ -112,6 +117,48 @@ TEST_P(Concurrent, CallsOnOneOutputComeOneAfterTheOther) {
       ASSERT_FALSE(is_result(possible.back())) << "the order makes no difference: " << first << ", round " << round;
     }
   });
+}
+
+/// A solver on matrices is one call, although it consists of several: no call of another thread comes between them.
+TEST(ConcurrentSolvers, NoCallComesBetweenThePartsOfASolver) {
+  constexpr Index order = 32, columns = 512, small = 8;
+  HostMatrix<double> A(order, order), D(order, order), B(order, columns);
+  for (Index j = 0; j < order; j++)
+    for (Index i = 0; i < order; i++) {
+      A(i, j) = i == j ? 4 : i == j + 1 ? 1 : j == i + 1 ? 0.5 : 0;
+      D(i, j) = i == j ? static_cast<double>(i + 1) : 0;
+    }
+  for (Index j = 0; j < columns; j++)
+    for (Index i = 0; i < order; i++) B(i, j) = static_cast<double>((i + j) % 5);
+  const auto run = [&](int round, int which) {  // 0: the solver first, 1: the product first, 2: at the same time
+    auto a = A, result = B;
+    const Matrix<double> tiles_a(a.data(), order, order, order, {small, small}),
+        tiles_d(D.data(), order, order, order, {small, small}),
+        tiles_b(result.data(), order, columns, order, {small, small});
+    const auto solve = [&] { static_cast<void>(gesv_nopiv(tiles_a, tiles_b)); };
+    const auto multiply = [&] { trmm(Side::Left, Uplo::Lower, Op::NoTrans, Diag::NonUnit, 1.0, tiles_d, tiles_b); };
+    if (which == 0) solve(), multiply();
+    else if (which == 1) multiply(), solve();
+    else
+      in_threads(2, [&](int thread) {
+        if (thread == 0) return solve();
+        std::this_thread::sleep_for(std::chrono::microseconds(round * 7 % 3000));
+        multiply();
+      });
+    tiles_a.wait(), tiles_b.wait();
+    return result;
+  };
+  const auto solved_first = run(0, 0), multiplied_first = run(0, 1);
+  const auto is = [&](const HostMatrix<double>& result, const HostMatrix<double>& expected) {
+    for (Index j = 0; j < columns; j++)
+      for (Index i = 0; i < order; i++)
+        if (std::abs(result(i, j) - expected(i, j)) > 1e-9) return false;
+    return true;
+  };
+  for (int round = 0; round < 3 * static_cast<int>(rounds); round++) {
+    const auto result = run(round, 2);
+    ASSERT_TRUE(is(result, solved_first) || is(result, multiplied_first)) << "in round " << round;
+  }
 }
 
 }  // namespace

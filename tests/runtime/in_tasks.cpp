@@ -8,6 +8,7 @@
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
 #include <tessera/error.hpp>
+#include <tessera/lapack.hpp>
 
 #include "support/oracle.hpp"
 #include "support/runtime.hpp"
@@ -73,6 +74,16 @@ TEST_F(InATask, RoutinesOnPointersAreRefused) {
                 [&] { trsm<double>(Side::Left, Uplo::Lower, Op::NoTrans, Diag::Unit, size, size, 1, a, ld, c, ld); }),
             "trsm" + because);
   EXPECT_EQ(statistics().tasks, tasks) << "something has been submitted";
+}
+
+TEST_F(InATask, ARefusedSolverHasScaledNothing) {
+  auto huge = C;
+  for (Index j = 0; j < size; j++)
+    for (Index i = 0; i < size; i++) huge(i, j) *= 1e300;
+  const auto unscaled = huge;
+  EXPECT_EQ(error_in_task([&] { gels<double>(Op::NoTrans, size, size, 1, huge.data(), huge.ld(), C.data(), C.ld()); }),
+            "gels: called from within a StarPU task or its callback");
+  EXPECT_TRUE(huge.equals(unscaled));
 }
 
 TEST_F(InATask, ARoutineInCIsRefused) {
