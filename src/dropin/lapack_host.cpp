@@ -205,9 +205,11 @@ bool HostLapack::compute_by_columns(const LapackCall& call, Index& info) {
 
 bool HostLapack::compute_narrow(void* found, const LapackCall& call, Index& info) {
   int result = 0;
+  auto narrow = call;
+  narrow.lwork = std::min<Index>(call.lwork, blas::arguments::largest_int);
   const bool is_query = call.lwork == -1;  // reads no pivots
   if (!call.wide || call.properties().pivots == Use::None || is_query) {
-    call_fortran<int>(found, call, &result);
+    call_fortran<int>(found, narrow, &result);
   } else {
     const Index count = call.pivot_count();
     const std::unique_ptr<int[]> pivots(new (std::nothrow) int[static_cast<std::size_t>(count)]);
@@ -215,9 +217,7 @@ bool HostLapack::compute_narrow(void* found, const LapackCall& call, Index& info
     auto* const wide = static_cast<std::int64_t*>(call.ipiv);
     if (call.properties().pivots == Use::Read)
       for (Index i = 0; i < count; i++) pivots[i] = static_cast<int>(wide[i]);
-    auto narrow = call;
     narrow.ipiv = pivots.get();
-    narrow.lwork = std::min<Index>(call.lwork, blas::arguments::largest_int);
     call_fortran<int>(found, narrow, &result);
     if (call.properties().pivots == Use::Overwritten) std::copy_n(pivots.get(), count, wide);
   }

@@ -242,6 +242,24 @@ TYPED_TEST(DropInLapack, SaysHowMuchWorkspaceIsNeeded) {
   }
 }
 
+/// A host with 32-bit integers takes at most 2³¹ - 1 elements, and 2³² - 1 must not become the -1 of a query.
+TYPED_TEST(DropInLapack, TakesMoreWorkspaceThanTheHost) {
+  using T = TypeParam;
+  for (const auto& family : lapack_families)
+    for (const Index lwork : {Index{1} << 31, (Index{1} << 32) - 1}) {
+      if (!family.has_work() || !family.wide) continue;
+      const LapackCall call{
+          .routine = LapackRoutine::geqrf, .type = common::of_type<T>('s', 'd', 'c', 'z'), .m = rows, .n = order};
+      auto ours = legal_operands<T>(call, 1), hosts = ours;
+      ASSERT_EQ(make_on_host(hosts, call), 0);
+      typename LapackOperands<T>::Memory memory;
+      auto wide = ours.with(call, memory, true);
+      wide.lwork = lwork;
+      ASSERT_EQ(call_lapack(address_of(symbol_of(family, wide)), family, wide), 0) << symbol_of(family, wide);
+      EXPECT_TRUE(same_results(ours, hosts)) << symbol_of(family, wide) << ", " << lwork;
+    }
+}
+
 /// Pivots that are not valid row numbers have the same effect as on the host, because Tessera leaves these calls to it.
 TEST(DropInGetrs, TakesPivotsInAnyOrder) {
   LapackCall call{.routine = LapackRoutine::getrs, .type = 'd', .n = order, .nrhs = 2};
