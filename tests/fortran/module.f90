@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! The Fortran module: each type, each kind of argument, both kinds of integers, and what becomes of errors. With the
-! argument `stop`, an illegal call without `stat`, which ends the program.
+! argument `stop`, an illegal call without `stat`, which ends the program; with `variable`, a wrong value of TESSERA_TILE.
 program test_module
   use, intrinsic :: iso_fortran_env, only: int32, int64, real32, real64
   use tessera
@@ -16,6 +16,10 @@ program test_module
   if (argument == 'stop') then
     call tessera_gemm('N', 'N', n, n, k, 1d0, reals(:, :, 1), 1, reals(:, :, 2), ld, 0d0, reals(:, :, 2), ld)
     stop 'it went on'
+  end if
+  if (argument == 'variable') then
+    call wrong_variable
+    stop
   end if
 
   call random_number(reals)
@@ -211,6 +215,14 @@ contains
     call check('m: '//message, stat == -1 .and. info == -1 .and. index(message, 'tessera_dgetrf: argument 1 (m) is -1') == 1)
     call tessera_init(cpus=-2, stat=stat, errmsg=message)
     call check('cpus: '//message, stat == -1 .and. index(message, 'tessera_init: argument 1 (cpus) is -2') == 1)
+  end subroutine
+
+  subroutine wrong_variable
+    integer :: stat
+    character(200) :: message
+    message = ''
+    call tessera_init(stat=stat, errmsg=message)
+    if (stat <= 0 .or. index(message, "TESSERA_TILE is 'abc'") == 0) error stop 'not explained: '//message
   end subroutine
 
   subroutine kept
