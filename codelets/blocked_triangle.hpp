@@ -32,19 +32,21 @@ class BlockedTriangle {
   /// @param on_block  is called with a Range and a factor, and computes B(rows) ← factor op(A(rows, rows))⁻¹ B(rows)
   template <typename OnBlock>
   void solve(int order, OnBlock on_block) const {
-    solve_rows({0, A_.n}, order, T(args_.alpha), on_block);
+    solve_rows(all(), order, T(args_.alpha), on_block);
   }
 
   /// B ← α op(A) B
   /// @param on_block  is called with a Range and a factor, and computes B(rows) ← factor op(A(rows, rows)) B(rows)
   template <typename OnBlock>
   void multiply(int order, OnBlock on_block) const {
-    multiply_rows({0, A_.n}, order, on_block);
+    multiply_rows(all(), order, on_block);
   }
 
  protected:
   const T* a(int i, int j) const { return A_.data + i + static_cast<Index>(j) * A_.ld; }
   T* b(int k) const { return left_ ? B_.data + k : B_.data + static_cast<Index>(k) * B_.ld; }
+  /// All rows. At the edge of a rectangular matrix, the tile of A may have more rows or columns than the triangle.
+  Range all() const { return {0, left_ ? B_.m : B_.n}; }
   /// B(rows) is an m×n matrix.
   int m(const Range& rows) const { return left_ ? rows.count : B_.m; }
   int n(const Range& rows) const { return left_ ? B_.n : rows.count; }
