@@ -139,8 +139,19 @@ struct LastGuard {
   ~LastGuard() { end_of_process(); }
 } last_guard;
 
-/// Starts a session once the last one has shut StarPU down; it would otherwise join a StarPU that is about to stop. The
-/// mutex is held while StarPU starts: other threads need the session, and an exit must not end CUDA at that time.
+/// The running session; null once the last one has shut StarPU down. During the wait for that, another thread may start
+/// the next session.
+std::shared_ptr<detail::Session> running_session(std::unique_lock<std::mutex>& lock) {
+  auto existing = running.lock();
+  if (existing != nullptr || !alive) return existing;
+  require_can_wait("Runtime");
+  ended.wait(lock, [&] { return (existing = running.lock()) != nullptr || !alive; });
+  return existing;
+}
+
+/// Starts a session. The mutex is held while StarPU starts: other threads need the session, and an exit must not end
+/// CUDA at that time.
+/// @pre  the last session has shut StarPU down: this one would otherwise join a StarPU that is about to stop
 std::shared_ptr<detail::Session> make_session(std::unique_lock<std::mutex>& lock, const RuntimeOptions& options) {
   require_can_wait("Runtime");
   static std::once_flag once;
@@ -148,7 +159,6 @@ std::shared_ptr<detail::Session> make_session(std::unique_lock<std::mutex>& lock
     pthread_atfork(nullptr, nullptr, begin_as_child);
     std::atexit(end_of_process);  // an exit during the start of StarPU waits until it has started
   });
-  ended.wait(lock, [] { return !alive; });
   if (common::exit_gate::is_closed()) {
     lock.unlock();  // the exit needs this lock
     common::exit_gate::stop_here();
@@ -171,7 +181,7 @@ std::shared_ptr<detail::Session> session_with(const RuntimeOptions& options, std
   lock = std::unique_lock(mutex);  // a starting session changes the environment
   // The options must be legal even if they are not used. If the program runs its own StarPU, the options do not apply.
   const auto complete = with_environment(options);
-  auto existing = running.lock();
+  auto existing = running_session(lock);
   if (existing == nullptr) return make_session(lock, options);
   try {
     if (!joined) require_possible(complete, existing->machine());
@@ -228,7 +238,7 @@ bool end_own_session() {
 std::shared_ptr<detail::Session> session() {
   require_not_forked("Tessera");
   std::unique_lock lock(mutex);
-  if (auto existing = running.lock()) return existing;
+  if (auto existing = running_session(lock)) return existing;
   until_exit = make_session(lock, RuntimeOptions{});
   return until_exit;
 }

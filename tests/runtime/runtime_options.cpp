@@ -4,6 +4,12 @@
 #include <dlfcn.h>
 #include <starpu.h>
 
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
 #include <tessera/sched.h>
 #include <tessera/tessera.h>
 #include <tessera/blas.hpp>
@@ -378,6 +384,26 @@ TEST(Runtime, HasNoCountsOfAnotherPolicy) {
   const Runtime runtime(options);
   expect_right_product();
   EXPECT_FALSE(statistics().policy);
+}
+
+/// While the last Runtime ends, two threads need a session: one starts it, the other takes it.
+TEST(RuntimeDeathTest, AllThreadsGetTheNextSession) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto in_child = [] {
+    auto runtime = std::make_unique<Runtime>(cpus(1));
+    std::thread ender([&] { runtime.reset(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // StarPU is shutting down
+    std::atomic<int> done = 0;
+    for (int thread = 0; thread < 2; thread++)
+      std::thread([&] {
+        cpu_workers();
+        done++;
+      }).detach();
+    ender.join();
+    for (int i = 0; i < 60000 && done < 2; i++) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::_Exit(done == 2 ? 0 : 1);
+  };
+  EXPECT_EXIT(in_child(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
