@@ -12,6 +12,7 @@
 
 #include <tessera/error.hpp>
 
+#include "all_tasks.hpp"
 #include "common/variables.hpp"
 #include "common/whole_file.hpp"
 #include "counters.hpp"
@@ -141,7 +142,7 @@ void Recording::count(int sign) {
 
 void Recording::pause() {
   if (!on_) return;
-  starpu_task_wait_for_all();  // StarPU's converter cannot handle a task that ends without having started
+  wait_for_all_tasks();  // StarPU's converter cannot handle a task that ends without having started
   starpu_fxt_stop_profiling();
   count(1);
   on_ = false;
@@ -149,7 +150,7 @@ void Recording::pause() {
 
 void Recording::resume() {
   if (on_) return;
-  starpu_task_wait_for_all();
+  wait_for_all_tasks();
   count(-1);
   if (std::ranges::any_of(tasks_, [](std::int64_t tasks) { return tasks > 0; })) interruptions_++;
   else used_.clear();

@@ -15,6 +15,7 @@
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
 
+#include "all_tasks.hpp"
 #include "chosen_gpus.hpp"
 #include "codelets/codelet.hpp"
 #include "common/environment.hpp"
@@ -54,6 +55,15 @@ Index threads_of(const starpu_conf& conf) {
   };
   const Index workers = conf.ncpus >= 0 ? conf.ncpus : std::thread::hardware_concurrency();
   return std::min<Index>(workers, STARPU_MAXCPUS) + of_gpus(conf.ncuda) + of_gpus(conf.nopencl);
+}
+
+/// Whether there are contexts whose policy does not count their tasks.
+bool has_other_policies() {
+  tessera_sched_counts counts{};
+  for (unsigned context = 1; context < STARPU_NMAX_SCHED_CTXS; context++)
+    if (starpu_sched_get_sched_policy_in_ctx(context) != nullptr && tessera_sched_statistics(context, &counts) != 0)
+      return true;
+  return false;
 }
 
 }  // namespace
@@ -263,10 +273,9 @@ void Session::look_at_workers() {
 
 void Session::wait_for_everything() {
   parts_->calls.unfinished().wait();
-  // StarPU's wait covers tasks of all threads, even those that are submitted during the wait.
   const auto others = tessera_sched_other_tasks();
-  if (counts_other_tasks_ && others == parts_->other_tasks_done) return;
-  starpu_task_wait_for_all();
+  if (counts_other_tasks_ && others == parts_->other_tasks_done && !has_other_policies()) return;
+  runtime::wait_for_all_tasks();
   parts_->other_tasks_done = others;
 }
 

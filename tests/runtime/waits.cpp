@@ -2,10 +2,15 @@
 // Which tasks a wait waits for, and which waits report a failure.
 #include <gmock/gmock.h>
 
+#include <starpu.h>
+#include <starpu_scheduler.h>
+
 #include <atomic>
+#include <chrono>
 #include <future>
 #include <thread>
 
+#include <tessera/sched.h>
 #include <tessera/tessera.h>
 #include <tessera/blas.hpp>
 #include <tessera/blas3.hpp>
@@ -237,6 +242,54 @@ TEST(WaitsUnderLoad, TheProgramsOwnTasksAreWaitedFor) {
     run = true;
     EXPECT_TRUE(waiter.get());
   }
+}
+
+/// A context with the first CPU worker.
+class OwnContext {
+ public:
+  template <typename... Policy>
+  explicit OwnContext(Policy... policy) {
+    int worker = 0;
+    starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, &worker, 1);
+    context_ = starpu_sched_ctx_create(&worker, 1, "own", policy..., 0);
+  }
+  ~OwnContext() {
+    starpu_sched_ctx_set_context(nullptr);
+    starpu_sched_ctx_delete(context_);
+  }
+  OwnContext(const OwnContext&) = delete;
+  OwnContext& operator=(const OwnContext&) = delete;
+  unsigned number() const { return context_; }
+  /// Tasks of this thread go there from now on.
+  void use() { starpu_sched_ctx_set_context(&context_); }
+
+ private:
+  unsigned context_ = 0;
+};
+
+starpu_task* slow_task(std::atomic<bool>& done) {
+  return task_of([&](void** /*buffers*/) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    done = true;
+  });
+}
+
+TEST(WaitsInContexts, CoverTasksOfAnotherPolicy) {
+  const OwnContext eager(STARPU_SCHED_CTX_POLICY_NAME, "eager");
+  std::atomic<bool> done = false;
+  ASSERT_EQ(starpu_task_submit_to_ctx(slow_task(done), eager.number()), 0);
+  wait();
+  EXPECT_TRUE(done);
+}
+
+TEST(WaitsInContexts, DoNotDependOnTheContextOfTheThread) {
+  OwnContext own(STARPU_SCHED_CTX_POLICY_STRUCT, tessera_sched_policy());
+  std::atomic<bool> done = false;
+  submit(slow_task(done));
+  own.use();
+  wait();
+  EXPECT_TRUE(done);
+  EXPECT_EQ(starpu_sched_ctx_get_context(), own.number());
 }
 
 }  // namespace
