@@ -53,6 +53,17 @@ int wake_for(State& state, const Task& task) {
   return sleeper->id;
 }
 
+/// Forgets a task that a worker has run, and whose end another thread reports. Its duration is not known.
+void forget_popped(State& state, TaskId task) {
+  for (auto* worker : state.members) {
+    const auto popped = find_popped(*worker, task);
+    if (popped == worker->popped.end()) continue;
+    state.durations.outlived(*popped->task);
+    worker->popped.erase(popped);
+    return;
+  }
+}
+
 }  // namespace
 
 void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles, int priority, double flops) {
@@ -113,9 +124,11 @@ std::vector<TileId> task_ends(State& state, TaskId task, const std::vector<TileU
   auto* const output = output_of(tiles);
   if (output != nullptr) state.chains.finished(output, flops);
   auto* worker = id == no_worker ? nullptr : find_worker(state, id);
+  const bool is_own = worker != nullptr && find_popped(*worker, task) != worker->popped.end();
+  if (!is_own) forget_popped(state, task);
   if (worker == nullptr) return results_of_ended(state, tiles, host_node);
-  const auto popped = find_popped(*worker, task);
-  if (popped != worker->popped.end()) {
+  if (is_own) {
+    const auto popped = find_popped(*worker, task);
     if (const double seconds = now - popped->started; popped->started > 0) {
       note_measurement(state, *worker, *popped, seconds);
       if (worker->node != host_node) note_duration(state, seconds);

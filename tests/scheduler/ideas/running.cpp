@@ -60,6 +60,16 @@ TEST_F(Running, AWorkerDoesNotWaitForATaskThatOutlivesIt) {
   EXPECT_TRUE(state.unfinished.empty());
 }
 
+// The kernel itself, or a callback, may add an end dependency that nobody saw when the task started.
+TEST_F(Running, AWorkerForgetsATaskWhoseEndOthersReport) {
+  for (const int reporter : {no_worker, b_.id}) {
+    const auto task = pop(a_, {updates(1)});
+    EXPECT_TRUE(task_starts(state, task, a_.id, 1));
+    task_ends(state, task, {updates(1)}, reporter, 2);
+    EXPECT_THAT(a_.popped, IsEmpty());
+  }
+}
+
 // A task that was suspended (OpenMP) is submitted again to continue.
 TEST_F(Running, ATaskThatContinuesIsCountedOnce) {
   auto& core = add_cpu(0);
