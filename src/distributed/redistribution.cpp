@@ -134,6 +134,9 @@ void redistribute([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] Index m, [[ma
     buffer.reset();  // frees the old buffer before the new one takes memory
     buffer = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(elements));
   };
+  MPI_Datatype element = MPI_DATATYPE_NULL;  // MPI counts in int, which a column of more than 2 GiB exceeds in bytes
+  MPI_Type_contiguous(sizeof(T), MPI_BYTE, &element);
+  MPI_Type_commit(&element);
   for (int step = 1; step < size; step++) {  // in each step, a process sends to one other and receives from one
     const int receiver = (me + step) % size, sender = (me - step + size) % size;
     const auto sent = mine.with(position(to, receiver)), received = my_result.with(position(from, sender));
@@ -150,16 +153,15 @@ void redistribute([[maybe_unused]] MPI_Comm comm, [[maybe_unused]] Index m, [[ma
       };
       const auto [s0, s1] = range(sent, of_sent);
       const auto [r0, r1] = range(received, of_received);
-      const auto bytes = [](Index columns, Index height) {
-        return static_cast<int>(columns * height * Index{sizeof(T)});
-      };
+      const auto elements = [](Index columns, Index height) { return static_cast<int>(columns * height); };
       sent.for_each(s0, s1, outgoing.get(), [](const T& x, T& packed) { packed = x; });
-      MPI_Sendrecv(outgoing.get(), bytes(s1 - s0, sent.height()), MPI_BYTE, s0 < s1 ? receiver : MPI_PROC_NULL, tag,
-                   incoming.get(), bytes(r1 - r0, received.height()), MPI_BYTE, r0 < r1 ? sender : MPI_PROC_NULL, tag,
+      MPI_Sendrecv(outgoing.get(), elements(s1 - s0, sent.height()), element, s0 < s1 ? receiver : MPI_PROC_NULL, tag,
+                   incoming.get(), elements(r1 - r0, received.height()), element, r0 < r1 ? sender : MPI_PROC_NULL, tag,
                    comm, MPI_STATUS_IGNORE);
       received.for_each(r0, r1, incoming.get(), [](T& x, const T& packed) { x = packed; });
     }
   }
+  MPI_Type_free(&element);
 #endif
 }
 
