@@ -136,17 +136,21 @@ Store& store() {
 }
 
 void renew(Store& all, Removed& removed, const detail::TileGrid::Memory& memory, const detail::TileGrid* except,
-           Write write) {
+           Write write, const Kept* looked_at) {
   remove(all, removed, [&](const Part& part) {
     auto& grid = *part.grid;
     if (&grid == except || !overlap(part.memory(), memory)) return false;
     // If a call is using the part, its tiles are not renewed: the whole part is removed, and ends with that call.
     if (!part.is_idle()) return true;
+    const bool is_done =
+        write == Write::Done &&
+        (looked_at == nullptr ||
+         looked_at->contains({grid.data(), grid.ld(), grid.element_size(), grid.rows(), grid.columns(), {}, false}));
     std::vector<std::pair<Index, Index>> tiles;
     for (Index j = 0; j < grid.nt(); j++)
       for (Index i = 0; i < grid.mt(); i++)
         if (overlap(grid.memory(i, i + 1, j, j + 1), memory) &&
-            !(write == Write::Done && grid.update_copies(i, j, memory.first, memory.end())))
+            !(is_done && grid.update_copies(i, j, memory.first, memory.end())))
           tiles.emplace_back(i, j);
     if (std::ssize(tiles) == part.tiles()) return true;
     for (const auto& [i, j] : tiles) grid.renew(i, j);

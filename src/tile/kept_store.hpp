@@ -81,9 +81,11 @@ enum class Write {
 };
 
 /// Brings copies of the tiles that have a byte in common with `memory` up to date, or registers these tiles again.
-/// @param except  the tiles of this grid stay as they are; may be null
+/// @param except     the tiles of this grid stay as they are; may be null
+/// @param looked_at  if not null, the memory has the right values only where it belongs to this matrix: beside it, a
+///                   device of the program may be writing
 void renew(Store& all, Removed& removed, const detail::TileGrid::Memory& memory, const detail::TileGrid* except,
-           Write write);
+           Write write, const Kept* looked_at = nullptr);
 
 /// Removes the parts that have a byte in common with `memory`.
 /// @param except  the part with this grid stays; may be null

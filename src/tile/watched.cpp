@@ -65,9 +65,10 @@ bool is_pinned(const std::optional<std::vector<memory::PageRange>>& ranges) {
 
 /// Registers anew what has bytes on these pages, or brings its copies up to date. Many ranges are first joined to
 /// fewer, with what lies between.
-/// @param except  tiles that a call is writing; may be null
+/// @param except     tiles that a call is writing; may be null
+/// @param looked_at  what the call looks at
 void renew_all(Store& all, Removed& removed, const std::vector<memory::PageRange>& written,
-               const detail::TileGrid* except) {
+               const detail::TileGrid* except, const Kept& looked_at) {
   constexpr std::size_t most = 32;
   // Assumed: copying a range takes as long as copying a small tile.
   constexpr std::size_t few = 8;
@@ -75,7 +76,7 @@ void renew_all(Store& all, Removed& removed, const std::vector<memory::PageRange
   const auto together = (written.size() + most - 1) / most;
   for (std::size_t first = 0; first < written.size(); first += together) {
     const auto last = std::min(first + together, written.size()) - 1;
-    renew(all, removed, memory_of({written[first].begin, written[last].end}), except, write);
+    renew(all, removed, memory_of({written[first].begin, written[last].end}), except, write, &looked_at);
   }
 }
 
@@ -176,7 +177,7 @@ bool Watch::take(Store& all, Removed& removed, Seen& seen, const detail::TileGri
       return false;
     }
     for (const auto& range : *written) bytes += range.end - range.begin;
-    renew_all(all, removed, *written, except);
+    renew_all(all, removed, *written, except, seen.memory);
   } catch (...) {  // the pages no longer count as written, but their tiles are old
     remove_parts(all, removed, memory_of(whole));
     throw;
