@@ -25,7 +25,8 @@ namespace tessera {
 /// @param A   column-major, in host memory; a row-major matrix is the transpose of a column-major one
 /// @param ld  at least max(1, m)
 /// @throws ArgumentError if an argument is illegal, A is in memory of a GPU or managed by CUDA, or the matrix shares
-///                       memory with another kept matrix. Keeping the same matrix again has no effect.
+///                       memory with another kept matrix. Keeping the same matrix again has no effect. An empty
+///                       matrix is not kept, and must not be passed to `changed` and `forget`.
 /// @throws RuntimeError  in a process that was forked while a Runtime existed
 template <Scalar T>
 void keep(const T* A, Index m, Index n, Index ld);

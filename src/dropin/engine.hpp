@@ -22,7 +22,7 @@ struct DeviceRates {
 
 enum class Outcome {
   Done,
-  Declined,  ///< the devices do not take this call (operands overlap, for example); no operand has changed
+  Declined,  ///< the devices do not take this call: operands overlap, or their tiles do not fit
   Failed,    ///< the overwritten operands are undefined, and the devices must not be used again
 };
 
