@@ -17,7 +17,7 @@ int size_class(double flops) { return std::clamp(static_cast<int>(std::log2(std:
 /// Number of flops below which no device pays off, because matrices must be copied between host and devices.
 constexpr double smallest_that_can_pay = 1e8;
 
-/// Cautious assumptions about devices that have not started yet.
+/// Cautious assumptions about devices that have not started yet, and about calls without a plan.
 constexpr double seconds_to_start = 1.5;
 
 /// Time that calls must have lost on the host before the devices start [s].
@@ -31,17 +31,11 @@ constexpr double longest_beside = 0.06;
 /// calls also delay the start.
 constexpr double most_lost_beside = 2 * worth_a_start;
 
-constexpr DeviceRates assumed_rates{5e12, 10e9};
+constexpr double assumed_device_flops = 5e12, assumed_link = 10e9, seconds_of_a_call = 1e-3;
 
-/// The assumed ratio of actual to predicted time before any similar call has been timed: for pageable memory, which
-/// goes through staging buffers, and for pinned memory.
-constexpr double unknown_slowness[2] = {1.5, 1.2};
-
-/// The assumed ratios for LAPACK routines, whose panels are slower than products.
-constexpr double unknown_slowness_of_lapack[2] = {6, 4};
-double unknown_slowness_of(const Job& job, bool pinned) {
-  return (job.is_lapack() ? unknown_slowness_of_lapack : unknown_slowness)[pinned];
-}
+/// The ratio of actual to predicted time on the devices that is assumed before any similar call has been timed. Plans
+/// do not know that the workers must wake up.
+constexpr double unknown_slowness = 1.1;
 
 /// Rates assumed before any call has been timed: of a core with 512-bit vectors in double precision [flop/s], and of
 /// host memory [bytes/s].
@@ -55,23 +49,19 @@ double assumed_host_seconds(const Job& job) {
                   (job.traffic.in + job.traffic.out) / assumed_memory_bytes);
 }
 
-/// Time of a call on the devices in addition to its copies and arithmetic, assumed before any call has been timed [s].
-constexpr double seconds_of_a_call = 1e-3;
-
-double predicted_seconds(const Job& job, const DeviceRates& rates) {
+/// Seconds of a call on the devices, including the copy of what it overwrites.
+/// @param engine  null: the devices have not started
+double predicted_seconds(const Job& job, const Engine* engine) {
   const double copy = job.backup_bytes() / assumed_memory_bytes;
-  return seconds_of_a_call + copy +
-         std::max({job.flops / rates.flops, job.traffic.in / rates.link, job.traffic.out / rates.link});
+  if (const double planned = engine != nullptr ? engine->seconds(job) : 0; planned > 0) return copy + planned;
+  return copy + seconds_of_a_call +
+         std::max({job.flops / assumed_device_flops, job.traffic.in / assumed_link, job.traffic.out / assumed_link});
 }
 
 /// Whether the user hides all GPUs from CUDA.
 bool cuda_sees_none() {
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   return visible != nullptr && (*visible == '\0' || *visible == '-');
-}
-
-bool all_pinned(const Job& job, const Engine& engine) {
-  return std::ranges::all_of(job.operands, [&](const void* data) { return data == nullptr || engine.is_pinned(data); });
 }
 
 }  // namespace
@@ -105,7 +95,7 @@ Decision::Decision(const Settings& settings) : forced_(settings.min_flops.has_va
 
 Start Decision::start_for(const Job& job) {
   if (forced_ || job.on_gpu) return Start::Inside;
-  const double saved = expected_on_host(job) - predicted_seconds(job, assumed_rates);
+  const double saved = expected_on_host(job) - predicted_seconds(job, nullptr);
   if (saved <= 0) return Start::Later;
   const double lost = lost_.fetch_add(saved, std::memory_order_relaxed) + saved;
   if (lost < worth_a_start) return Start::Later;
@@ -114,14 +104,11 @@ Start Decision::start_for(const Job& job) {
 
 Place Decision::choose(const Job& job, const Engine& engine) {
   if (forced_ || job.on_gpu) return Place::Devices;
-  const bool pinned = all_pinned(job, engine);
-  const double unknown = unknown_slowness_of(job, pinned);
-  const double predicted = predicted_seconds(job, engine.rates(job.type));
-  if (predicted * slowness_[pinned](job).value_or(unknown) < expected_on_host(job)) {
+  if (predicted_seconds(job, &engine) * slowness_(job).value_or(unknown_slowness) < expected_on_host(job)) {
     host_slowness_.forget(job, 1);
     return Place::Devices;
   }
-  slowness_[pinned].forget(job, unknown);
+  slowness_.forget(job, unknown_slowness);
   return Place::Host;
 }
 
@@ -130,8 +117,8 @@ void Decision::observe_host(const Job& job, double seconds) {
 }
 
 void Decision::observe_devices(const Job& job, const Engine& engine, double seconds) {
-  if (job.on_gpu) return;  // says nothing of operands that must be copied
-  slowness_[all_pinned(job, engine)].observe(job, seconds / predicted_seconds(job, engine.rates(job.type)));
+  if (forced_ || job.on_gpu) return;  // nothing is predicted, or operands were not copied
+  slowness_.observe(job, seconds / predicted_seconds(job, &engine));
 }
 
 std::optional<double> Decision::host_seconds(const Job& job) const {

@@ -87,11 +87,11 @@ class Decision {
  private:
   double expected_on_host(const Job& job) const;
 
-  bool forced_;                   ///< whether the user has set the minimum number of flops
-  double smallest_;               ///< calls with fewer flops stay on the host
-  Learned host_slowness_;         ///< ratio of measured to assumed seconds
-  Learned slowness_[2];           ///< ratio of measured to predicted seconds on the devices, by [pageable, pinned]
-  std::atomic<double> lost_ = 0;  ///< seconds that an earlier start would have saved
+  bool forced_;                                    ///< whether the user has set the minimum number of flops
+  double smallest_;                                ///< calls with fewer flops stay on the host
+  Learned host_slowness_;                          ///< ratio of measured to assumed seconds
+  Learned slowness_;                               ///< ratio of measured to predicted seconds on the devices
+  std::atomic<double> lost_ = 0;                   ///< seconds that an earlier start would have saved
   std::atomic<int> on_host_ = 0, on_devices_ = 0;  ///< current number of calls; on the host, only timed calls
 };
 

@@ -8,7 +8,6 @@
 #include <chrono>
 #include <cstdint>
 #include <future>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -23,9 +22,9 @@
 #include "common/of_type.hpp"
 #include "common/thread_supply.hpp"
 #include "common/variables.hpp"
-#include "devices/gpu.hpp"
-#include "machine/machine_rates.hpp"
 #include "routines/compute.hpp"
+#include "routines/operands.hpp"
+#include "routines/predicted.hpp"
 #include "runtime/core_part.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/process_session.hpp"
@@ -167,14 +166,14 @@ const char* start(const common::DeviceChoice& devices, bool need_gpus) {
   }
 }
 
-DeviceRates rates(char type) {
-  const auto& machine = started().session->machine();
-  return common::with_type(type, [&]<Scalar T>(T) -> DeviceRates {
-    const auto& known = machine::machine_rates<T>(machine);
-    const double gpus = machine.gpu_count(), cpus = machine.cpu_workers;
-    if (gpus == 0) return {cpus * known.cpu.best_rate(), std::numeric_limits<double>::infinity()};
-    return {gpus * known.others * known.gpu.best_rate(), gpus * known.link};
-  });
+double seconds(const Job& job) {
+  const auto& [A, B, C] = job.operands;
+  try {
+    const auto& machine = routines::machine_for(*started().session, {A, B, C});
+    return std::visit([&](const auto& call) { return routines::predicted_seconds(machine, call); }, job.call);
+  } catch (const std::exception&) {
+    return 0;  // for example, if tiles of the size that the user asks for do not fit
+  }
 }
 
 /// Calls `compute` while the workers run.
@@ -276,8 +275,7 @@ extern "C" const Engine* tessera_dropin_engine() {
   static constexpr Engine engine{Engine::current_version,
                                  start,
                                  [] { return started().devices.c_str(); },
-                                 rates,
-                                 device::gpu::is_pinned,
+                                 seconds,
                                  [] { return starpu_worker_get_id() >= 0; },
                                  [] { return started().session->machine().has_owners(); },
                                  run,

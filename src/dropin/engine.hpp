@@ -1,24 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
-#include "blas/call.hpp"
-#include "blas/lapack_call.hpp"
 #include "common/device_choice.hpp"
 #include "common/overwrites.hpp"
+#include "job.hpp"
 
 /// The interface between libtessera_blas.so, which programs load, and libtessera.so, which the former opens when a call
 /// first pays off on the devices. No exception crosses this interface.
 namespace tessera::dropin {
 
-using blas::Call;
-using blas::LapackCall;
 using common::overwrites::Listener;
-
-/// The best rates of all devices together.
-struct DeviceRates {
-  double flops;  ///< per second
-  double link;   ///< bytes per second in each direction between host and devices
-};
 
 enum class Outcome {
   Done,
@@ -27,7 +18,7 @@ enum class Outcome {
 };
 
 struct Engine {
-  static constexpr int current_version = 9;
+  static constexpr int current_version = 10;
   int version;
   /// Starts the devices, and pauses them. Returns null, or the reason why they cannot be used. Call this only once.
   /// @param devices    what the drop-in has read from the environment, which the program may have changed since
@@ -35,9 +26,8 @@ struct Engine {
   const char* (*start)(const common::DeviceChoice& devices, bool need_gpus);
   /// The devices in words: "4 NVIDIA H200, 1 CPU worker".
   const char* (*devices)();
-  DeviceRates (*rates)(char type);
-  /// Whether this memory is pinned, so that GPUs access it at full speed.
-  bool (*is_pinned)(const void* data);
+  /// The seconds that a legal call is predicted to take, according to a plan for about its sizes; 0: there is no plan.
+  double (*seconds)(const Job& job);
   /// Whether the calling thread runs a StarPU task. It must then not wait for tasks, since that would block its worker.
   bool (*in_a_task)();
   /// Whether `run` and `solve` leave the operands alone until they announce what they overwrite.

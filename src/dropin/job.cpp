@@ -18,7 +18,8 @@ double Job::backup_bytes() const {
 }
 
 Job job_of(const Call& c, double flops) {
-  Job job{.routine = static_cast<int>(c.routine),
+  Job job{.call = c,
+          .routine = static_cast<int>(c.routine),
           .type = c.type,
           .flops = flops,
           .traffic = traffic(c),
@@ -33,7 +34,8 @@ Job job_of(const Call& c, double flops) {
 }
 
 Job job_of(const LapackCall& c, double flops) {
-  Job job{.routine = blas::routine_count + static_cast<int>(c.routine),
+  Job job{.call = c,
+          .routine = blas::routine_count + static_cast<int>(c.routine),
           .type = c.type,
           .flops = flops,
           .traffic = traffic(c),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <variant>
 
 #include "blas/call.hpp"
 #include "blas/lapack_call.hpp"
@@ -18,6 +19,7 @@ inline constexpr int all_routines = blas::routine_count + blas::lapack_routine_c
 inline constexpr int kind_count = 1 + blas::lapack_routine_count;
 
 struct Job {
+  std::variant<Call, LapackCall> call;
   int routine = 0;  ///< number of the routine among all_routines
   char type = 'd';
   double flops = 0;

@@ -6,19 +6,22 @@
 
 #include <deque>
 #include <memory>
+#include <variant>
 
 namespace tessera::test {
 namespace {
 
 using namespace dropin;
 
-/// Devices on which the calls of this test cost only their fixed time.
-Engine fast_devices() {
+/// Devices whose plans predict a time for each call.
+template <int milliseconds>
+Engine devices_with_plans() {
   Engine engine{};
-  engine.rates = [](char) { return DeviceRates{1e15, 1e15}; };
-  engine.is_pinned = [](const void*) { return false; };
+  engine.seconds = [](const Job&) { return 1e-3 * milliseconds; };
   return engine;
 }
+Engine fast_devices() { return devices_with_plans<1>(); }
+Engine devices_without_plans() { return devices_with_plans<0>(); }
 
 Job product() {
   const blas::Call call{.routine = blas::Routine::gemm, .type = 'd', .m = 1000, .n = 1000, .k = 1000};
@@ -60,6 +63,71 @@ TEST(Decision, OfAFasterHostIsForgottenSlowly) {
   EXPECT_EQ(decision.choose(job, engine), Place::Host);
   int calls = 0;
   while (decision.choose(job, engine) == Place::Host) ASSERT_LT(++calls, 1000) << "the devices never get another try";
+}
+
+/// The first choice for a call that took a tenth of a second on the host.
+Place first_choice(const Job& job, const Engine& engine) {
+  Decision decision(with_cpu_workers());
+  decision.observe_host(job, 0.1);
+  return decision.choose(job, engine);
+}
+
+Job factorization() {
+  const blas::LapackCall call{.routine = blas::LapackRoutine::potrf, .type = 'd', .n = 2000};
+  return job_of(call, blas::flops(call));
+}
+
+TEST(Decision, BelievesThePlanOfTheDevices) {
+  for (const auto& job : {product(), factorization()}) {
+    EXPECT_EQ(first_choice(job, devices_with_plans<80>()), Place::Devices) << job.name();
+    EXPECT_EQ(first_choice(job, devices_with_plans<120>()), Place::Host) << job.name();
+  }
+}
+
+TEST(Decision, AsksForThePlanOfThisCall) {
+  Engine engine{};
+  engine.seconds = [](const Job& job) {
+    if (const auto* const solver = std::get_if<blas::LapackCall>(&job.call))
+      return solver->routine == blas::LapackRoutine::potrf && solver->n == 2000 ? 1e-3 : 1.0;
+    return std::get<blas::Call>(job.call).m == 1000 ? 2e-3 : 1.0;
+  };
+  for (const auto& job : {product(), factorization()}) EXPECT_EQ(first_choice(job, engine), Place::Devices);
+}
+
+TEST(Decision, AssumesRatesWithoutAPlan) {
+  EXPECT_EQ(first_choice(product(), devices_without_plans()), Place::Devices);
+  auto short_call = product();
+  Decision decision(with_cpu_workers());
+  decision.observe_host(short_call, 0.5e-3);
+  EXPECT_EQ(decision.choose(short_call, devices_without_plans()), Place::Host);
+}
+
+TEST(Decision, ObservationsCorrectThePlan) {
+  const auto job = product();
+  Decision decision(with_cpu_workers());
+  decision.observe_host(job, 0.1);
+  const auto optimist = devices_with_plans<20>(), pessimist = devices_with_plans<150>();
+  EXPECT_EQ(decision.choose(job, optimist), Place::Devices);
+  decision.observe_devices(job, optimist, 0.2);
+  EXPECT_EQ(decision.choose(job, optimist), Place::Host);
+  Decision other(with_cpu_workers());
+  other.observe_host(job, 0.1);
+  EXPECT_EQ(other.choose(job, pessimist), Place::Host);
+  other.observe_devices(job, pessimist, 0.05);
+  EXPECT_EQ(other.choose(job, pessimist), Place::Devices);
+}
+
+TEST(Decision, AForcedCallAsksForNoPlan) {
+  Engine engine{};
+  engine.seconds = [](const Job&) {
+    ADD_FAILURE() << "a plan takes time";
+    return 1.0;
+  };
+  Settings forced;
+  forced.min_flops = 0;
+  Decision decision(forced);
+  EXPECT_EQ(decision.choose(product(), engine), Place::Devices);
+  decision.observe_devices(product(), engine, 1);
 }
 
 }  // namespace

@@ -126,8 +126,7 @@ extern "C" const Engine* tessera_dropin_engine() {
   engine.version = Engine::current_version + (fake() == "version" ? 1 : 0);
   engine.start = start;
   engine.devices = [] { return "1 fake"; };
-  engine.rates = [](auto...) { return DeviceRates{1e15, 1e13}; };  // so calls that are not forced run there, too
-  engine.is_pinned = [](auto...) { return false; };
+  engine.seconds = [](auto&...) { return 1e-3; };  // so calls that are not forced run there, too
   engine.in_a_task = [] { return in_a_task; };
   engine.announces = [] { return true; };
   engine.run = run;
