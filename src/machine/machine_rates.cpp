@@ -306,11 +306,11 @@ MachineRates rates_before_start(const Machine& machine, char type) {
 
 void finish_measuring() { const std::lock_guard lock(measuring); }
 
-double expected_seconds(const char* /*operation*/, const device::Work& work, int worker) {
+double expected_seconds(const char* operation, const device::Work& work, int worker) {
   const auto* rates = rates_of(work.type).published.load();
   if (rates == nullptr) return 0;
   const auto type = starpu_worker_get_type(worker);
-  if (type == STARPU_CUDA_WORKER) return rates->gpu.seconds(work.flops);
+  if (type == STARPU_CUDA_WORKER) return rates->task_seconds(operation, work.flops);
   return (type == STARPU_OPENCL_WORKER ? rates->opencl : rates->cpu).seconds(work.flops);
 }
 

@@ -34,6 +34,13 @@ struct MachineRates {
   /// but rehearsals of larger calls in tiles are too short if they know that, see traces/h200-notebook.md.
   Columns close_columns;
   static constexpr double close = 1 << 13;
+
+  /// Seconds of a task on `gpu`: as long as such tasks were measured or, if they were not, as a product of the same
+  /// number of flops.
+  double task_seconds(const std::string& operation, double flops) const {
+    const auto own = operations.find(operation);
+    return (own != operations.end() ? own->second : gpu).seconds(flops);
+  }
 };
 
 /// Measures the first GPU of each kind for all types, unless the rates are known from an earlier session of this
@@ -108,7 +115,7 @@ int granted_cores();
 void finish_measuring();
 
 /// The cost function of the codelets: the predicted seconds of a task, from the measured rates of its type; 0 if these
-/// have not been measured. A simulated machine has separate rates for each operation and each GPU.
+/// have not been measured. A simulated machine has separate rates for each GPU.
 double expected_seconds(const char* operation, const device::Work& work, int worker);
 
 }  // namespace tessera::machine
