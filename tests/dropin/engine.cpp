@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The real engine, on CPU workers.
+// The real engine, on CPU workers or on the GPUs of the test.
 #include "dropin/engine.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <vector>
+
+#include <tessera/pinned.hpp>
 
 #include "dropin/decision.hpp"
 
@@ -15,9 +19,21 @@ using namespace dropin;
 
 constexpr double one = 1;
 
-Job product_of_order(Index n) {
-  const blas::Call call{
-      .routine = blas::Routine::gemm, .type = 'd', .m = n, .n = n, .k = n, .alpha = &one, .beta = &one};
+/// A product of order n on operands that are all in the same memory.
+Job product_of_order(Index n, double* memory) {
+  const blas::Call call{.routine = blas::Routine::gemm,
+                        .type = 'd',
+                        .m = n,
+                        .n = n,
+                        .k = n,
+                        .alpha = &one,
+                        .A = memory,
+                        .lda = n,
+                        .B = memory,
+                        .ldb = n,
+                        .beta = &one,
+                        .C = memory,
+                        .ldc = n};
   return job_of(call, blas::flops(call));
 }
 
@@ -26,21 +42,35 @@ Job solver_of_order(blas::LapackRoutine routine, Index n) {
   return job_of(call, blas::flops(call));
 }
 
-TEST(Engine, PredictsWhatItsPlanPredicts) {
-  const auto& engine = *tessera_dropin_engine();
-  common::DeviceChoice cpu;
-  cpu.gpus = 0, cpu.cpu_only = true;
-  ASSERT_EQ(engine.start(cpu, false), nullptr);
-  const auto product = product_of_order(1000);
-  const double seconds = engine.seconds(product);
-  ASSERT_TRUE(std::isfinite(seconds) && seconds > 0);
-  EXPECT_EQ(engine.seconds(product), seconds);
-  Settings settings;
-  settings.devices = cpu;
+void expect_believed(const Engine& engine, const Job& job, const Settings& settings) {
+  const double seconds = engine.seconds(job);
   for (const bool host_is_slow : {false, true}) {
     Decision decision(settings);
-    decision.observe_host(product, host_is_slow ? 100 * seconds : seconds / 100);
-    EXPECT_EQ(decision.choose(product, engine), host_is_slow ? Place::Devices : Place::Host);
+    decision.observe_host(job, host_is_slow ? 100 * seconds : seconds / 100);
+    EXPECT_EQ(decision.choose(job, engine), host_is_slow ? Place::Devices : Place::Host);
+  }
+}
+
+TEST(Engine, PredictsWhatItsPlansPredict) {
+  const auto& engine = *tessera_dropin_engine();
+  const bool on_gpus = std::getenv("TESSERA_TEST_NEEDS_GPUS") != nullptr;
+  Settings settings;
+  settings.devices = common::device_choice();
+  settings.devices.cpu_only = !on_gpus;
+  if (!on_gpus) settings.devices.gpus = 0;
+  ASSERT_EQ(engine.start(settings.devices, on_gpus), nullptr);
+  constexpr Index n = 1000;
+  {
+    std::vector<double> pageable(n * n);
+    PinnedBuffer<double> pinned(n * n);
+    const auto product = product_of_order(n, pageable.data());
+    const double seconds = engine.seconds(product);
+    ASSERT_TRUE(std::isfinite(seconds) && seconds > 0);
+    EXPECT_EQ(engine.seconds(product), seconds);
+    const double of_pinned = engine.seconds(product_of_order(n, pinned.data()));
+    if (on_gpus) EXPECT_LT(of_pinned, seconds);
+    else EXPECT_EQ(of_pinned, seconds);
+    expect_believed(engine, product, settings);
   }
   for (int number = 0; number < blas::lapack_routine_count; number++) {
     const blas::LapackRoutine routine{number};
@@ -48,7 +78,7 @@ TEST(Engine, PredictsWhatItsPlanPredicts) {
     EXPECT_TRUE(std::isfinite(of_it) && of_it > 0) << blas::lapack_routines[number].name;
     EXPECT_EQ(engine.seconds(solver_of_order(routine, 0)), 0) << blas::lapack_routines[number].name;
   }
-  EXPECT_EQ(engine.seconds(product_of_order(0)), 0);
+  EXPECT_EQ(engine.seconds(product_of_order(0, nullptr)), 0);
   engine.stop();
 }
 
