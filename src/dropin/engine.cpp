@@ -24,7 +24,6 @@
 #include "common/variables.hpp"
 #include "routines/compute.hpp"
 #include "routines/operands.hpp"
-#include "routines/predicted.hpp"
 #include "runtime/core_part.hpp"
 #include "runtime/counters.hpp"
 #include "runtime/process_session.hpp"

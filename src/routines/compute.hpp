@@ -7,6 +7,7 @@
 
 #include "algorithms/plan.hpp"
 #include "blas/call.hpp"
+#include "blas/lapack_call.hpp"
 
 namespace tessera::machine {
 struct Machine;
@@ -54,6 +55,11 @@ FAMILY(triangular)  // trmm and trsm; with panels, A is on the left and not tran
 
 /// The plan of a column-major call whose operands the program does not keep.
 algorithms::Plan plan_call(const machine::Machine& machine, const blas::Call& call);
+
+/// The seconds that a legal call is predicted to take, according to the plan of a call of about the same size. If only
+/// a part is planned, such as the factorization of a solver, the other flops count as equally fast. 0: nothing to do.
+double predicted_seconds(const machine::Machine& machine, const blas::Call& call);
+double predicted_seconds(const machine::Machine& machine, const blas::LapackCall& call);
 
 /// Whether a routine is Hermitian instead of symmetric. False for real matrices.
 template <Scalar T>

@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "predicted.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstdint>
 
 #include "compute.hpp"
-#include "machine/machine.hpp"
 #include "plan/plans.hpp"
 
 namespace tessera::routines {
 
 namespace {
 
-using blas::LapackCall, blas::LapackRoutine;
+using blas::LapackCall, blas::LapackRoutine, blas::Use;
 
 /// The nearest of eight sizes for each power of two.
 Index near(Index size) {
@@ -21,41 +18,11 @@ Index near(Index size) {
   return (size + step / 2) / step * step;
 }
 
-/// The part of a call that is planned: a Cholesky, LU or QR factorization, or solves with one triangle.
-LapackCall planned_part(const LapackCall& c) {
-  LapackCall part{.routine = LapackRoutine::geqrf, .type = c.type, .m = near(c.rows()), .n = near(c.columns())};
-  switch (c.routine) {
-    using enum LapackRoutine;
-  case potrf:
-  case potri:
-  case lauum:
-  case trtri:
-  case posv: part.routine = potrf; break;
-  case trtrs:
-  case potrs:
-  case getrs: part.routine = trtrs, part.nrhs = near(c.nrhs); break;
-  case getrf:
-  case getri:
-  case gesv: part.routine = getrf; break;
-  case geqrf:
-  case ormqr:
-  case unmqr:
-  case orgqr:
-  case ungqr:
-  case gels: break;
-  }
-  return part;
-}
-
-algorithms::Plan plan_part(const machine::Machine& machine, const LapackCall& call, const LapackCall& part) {
-  switch (part.routine) {
-  case LapackRoutine::potrf:
-    return plan::plan_cholesky(machine, part.type, part.n, call.routine != part.routine,
-                               plan::are_far_apart(part.type, part.n, near(call.lda)));
-  case LapackRoutine::trtrs: return plan::plan_solves(machine, part.type, Side::Left, part.n, part.nrhs);
-  case LapackRoutine::getrf: return plan::plan_getrf(machine, part.type, part.m, part.n);
-  default: return plan::plan_geqrf(machine, part.type, part.m, part.n);
-  }
+/// The routine whose plan a call uses: a factorization, or solves with one triangle.
+LapackRoutine planned_routine(const blas::LapackProperties& of) {
+  if (of.has_triangle() && of.matrix == Use::Overwritten) return LapackRoutine::potrf;
+  if (of.matrix == Use::Read && !of.reads_factors()) return LapackRoutine::trtrs;
+  return of.pivots != Use::None ? LapackRoutine::getrf : LapackRoutine::geqrf;
 }
 
 }  // namespace
@@ -69,9 +36,18 @@ double predicted_seconds(const machine::Machine& machine, const blas::Call& call
 }
 
 double predicted_seconds(const machine::Machine& machine, const LapackCall& call) {
-  const auto part = planned_part(call);
-  const double flops = blas::flops(part);
-  return flops > 0 ? plan_part(machine, call, part).seconds * blas::flops(call) / flops : 0;
+  const auto planned = planned_routine(call.properties());
+  const char type = call.type;
+  const Index m = near(call.rows()), n = near(call.columns()), nrhs = near(call.nrhs);
+  const double flops = blas::flops(LapackCall{.routine = planned, .type = type, .m = m, .n = n, .nrhs = nrhs});
+  if (flops == 0) return 0;
+  const auto plan = planned == LapackRoutine::trtrs   ? plan::plan_solves(machine, type, Side::Left, n, nrhs)
+                    : planned == LapackRoutine::getrf ? plan::plan_getrf(machine, type, m, n)
+                    : planned == LapackRoutine::geqrf
+                        ? plan::plan_geqrf(machine, type, m, n)
+                        : plan::plan_cholesky(machine, type, n, call.routine != planned,
+                                              plan::are_far_apart(type, n, near(call.lda)));
+  return plan.seconds * blas::flops(call) / flops;
 }
 
 }  // namespace tessera::routines

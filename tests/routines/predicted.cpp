@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The predicted time of calls, on invented machines.
-#include "routines/predicted.hpp"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
