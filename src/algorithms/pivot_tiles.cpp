@@ -65,7 +65,7 @@ std::vector<Index> PivotTiles::wait() const {
     access(k, STARPU_R, [&](const int* tile) {
       for (Index i = 0; i < count(k); i++) all.push_back(k * panel_ + tile[i]);
     });
-    if (const auto failure = common::take_failure(handle(k))) {
+    if (const auto failure = common::failure_of(handle(k))) {
       failure->told = true;
       throw RuntimeError(failure->what);
     }

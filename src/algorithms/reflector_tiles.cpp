@@ -50,7 +50,7 @@ void ReflectorTiles::wait(T* tau) const {
   runtime::require_can_wait("Reflectors::wait");
   for (Index k = 0; k < panels(); k++) {
     access<T>(k, STARPU_R, [&](const T* tile) { std::copy_n(tile, count(k), tau + k * panel_); });
-    if (const auto failure = common::take_failure(factors(k))) {
+    if (const auto failure = common::failure_of(factors(k))) {
       failure->told = true;
       throw RuntimeError(failure->what);
     }

@@ -76,6 +76,12 @@ std::shared_ptr<Failure> failed_tiles::after(const starpu_task& task) {
   return failure;
 }
 
+std::shared_ptr<Failure> failed_tiles::of(starpu_data_handle_t tile) {
+  const std::lock_guard lock(mutex);
+  const auto found = failed.find(tile);
+  return found == failed.end() ? nullptr : found->second.failure;
+}
+
 std::shared_ptr<Failure> failed_tiles::take(starpu_data_handle_t tile) {
   const std::lock_guard lock(mutex);
   const auto found = failed.find(tile);

@@ -30,9 +30,10 @@ namespace failed_tiles {
 
 inline std::atomic<bool> exist = false;  // keeps the checks below cheap as long as nothing has failed
 
-/// The slow paths of `reads_failed_tile`, `failure_after` and `take_failure`.
+/// The slow paths of `reads_failed_tile`, `failure_after`, `failure_of` and `take_failure`.
 bool are_read(const starpu_task& task);
 std::shared_ptr<Failure> after(const starpu_task& task);
+std::shared_ptr<Failure> of(starpu_data_handle_t tile);
 std::shared_ptr<Failure> take(starpu_data_handle_t tile);
 
 }  // namespace failed_tiles
@@ -45,6 +46,11 @@ inline bool reads_failed_tile(const starpu_task& task) { return failed_tiles::ex
 /// @return  the failure of the written tiles, or null
 inline std::shared_ptr<Failure> failure_after(const starpu_task& task) {
   return failed_tiles::exist ? failed_tiles::after(task) : nullptr;
+}
+
+/// Returns the failure of a tile, or null. The tile remains failed: its values stay arbitrary.
+inline std::shared_ptr<Failure> failure_of(starpu_data_handle_t tile) {
+  return failed_tiles::exist ? failed_tiles::of(tile) : nullptr;
 }
 
 /// Returns the failure of a tile, or null, and marks the tile as good. Also call this for a new tile, because StarPU

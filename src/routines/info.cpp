@@ -61,7 +61,7 @@ Index Outcome::wait(const char* caller) const {
   const Index value = value_of(handle_);
 #endif
   starpu_data_release_on_node(handle_, STARPU_MAIN_RAM);
-  if (const auto failure = common::take_failure(handle_)) {
+  if (const auto failure = common::failure_of(handle_)) {
     failure->told = true;
     throw RuntimeError(failure->what);
   }
