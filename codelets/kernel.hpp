@@ -11,6 +11,7 @@
 #include "devices/cpu/on_cpu.hpp"
 #include "devices/cpu/one_thread.hpp"
 #include "devices/kernel_tile.hpp"
+#include "devices/partial_tile.hpp"
 
 #ifdef TESSERA_WITH_CUDA
 #include "devices/cuda/on_cuda.hpp"
@@ -50,7 +51,8 @@ inline void announce_outputs(void* buffers[]) {
       continue;
     const auto& tile = *static_cast<const starpu_matrix_interface*>(buffers[i]);
     const auto* const first = reinterpret_cast<const char*>(tile.ptr);
-    common::overwrites::before(first, first + ((tile.ny - 1) * tile.ld + tile.nx) * tile.elemsize);
+    common::overwrites::before(first,
+                               first + device::offset(tile, static_cast<int>(tile.nx), static_cast<int>(tile.ny) - 1));
   }
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Everything that overwrites a result announces it first, cores as well as copies: the drop-in saves only what is
 // announced.
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -25,6 +28,12 @@ class Announced {
   void add(const void* first, const void* last) {
     const std::lock_guard lock(mutex_);
     ranges_.emplace_back(static_cast<const double*>(first), static_cast<const double*>(last));
+  }
+  common::overwrites::Listener listener() {
+    return {[](void* self, const void* first, const void* last) noexcept {
+              static_cast<Announced*>(self)->add(first, last);
+            },
+            this};
   }
   bool contains(const double* x) const {
     return std::ranges::any_of(ranges_, [&](const auto& range) { return range.first <= x && x < range.second; });
@@ -62,10 +71,7 @@ TEST(Overwrites, AreAnnouncedFirst) {
   for (const auto& overwrite : overwrites) {
     auto C = A;
     Announced announced;
-    const common::overwrites::Listener listener{[](void* self, const void* first, const void* last) noexcept {
-                                                  static_cast<Announced*>(self)->add(first, last);
-                                                },
-                                                &announced};
+    const auto listener = announced.listener();
     {
       const common::overwrites::Listening listening(&listener);
       overwrite.call(A.data(), C.data());
@@ -79,6 +85,28 @@ TEST(Overwrites, AreAnnouncedFirst) {
       }
     EXPECT_GE(changed, n * n / 3) << overwrite.name;
   }
+}
+
+/// Offsets in a matrix whose columns are far apart do not fit into 32 bits.
+TEST(Overwrites, OfFarColumnsAreAnnounced) {
+  constexpr Index m = 100, columns = 10, apart = 500000000;
+  constexpr auto bytes = static_cast<std::size_t>(apart * columns) * sizeof(double);
+  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) GTEST_SKIP() << "no address space";
+  auto* const C = static_cast<double*>(memory);
+  const std::vector<double> A(m * m, 1), B(m * columns, 1);
+  Announced announced;
+  {
+    const auto listener = announced.listener();
+    const common::overwrites::Listening listening(&listener);
+    gemm<double>(Op::NoTrans, Op::NoTrans, m, columns, m, 1, A.data(), m, B.data(), m, 1, C, apart);
+  }
+  for (Index j = 0; j < columns; j++)
+    for (Index i = 0; i < m; i++) {
+      ASSERT_EQ(C[i + j * apart], m);
+      ASSERT_TRUE(announced.contains(C + i + j * apart)) << i << ", " << j;
+    }
+  munmap(memory, bytes);
 }
 
 }  // namespace
