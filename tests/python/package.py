@@ -618,6 +618,8 @@ class Kept(Case):
         tessera.gemm(np.eye(10), 2 * np.eye(10), A[::2, ::2])
         self.near(A[::2, ::2], 2 * np.eye(10))
         self.near(tessera.gemm(A, A), A @ A)
+        fields = np.zeros((20, 20), dtype=[("tag", "i4"), ("value", "f8")])["value"]
+        self.near(tessera.gemm(A, A, fields), A @ A)
         tessera.forget(A)
 
     def test_what_cannot_be_kept(self):

@@ -103,6 +103,14 @@ def changed(x):
         checked("changed", library.tessera_changed_part(*arguments))
 
 
+def written(x):
+    """Says that an array of any strides has been written, with what lies between its elements."""
+    if x.size > 0:
+        address, size = extent(x)
+        words = -(-size // 4)  # of single precision
+        checked("changed", library.tessera_changed_part(b"s", address, words, 1, words))
+
+
 def forget(x):
     """Undoes `keep`, for the same array."""
     address, _ = memory_of("forget", x)
@@ -215,7 +223,7 @@ class Output:
         if self.work is not self.array:
             self.array[...] = self.work
             if kept:
-                changed(self.array)
+                written(self.array)
         return self.array
 
 
