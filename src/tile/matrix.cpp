@@ -190,6 +190,7 @@ Matrix<T> Matrix<T>::conjugate_transposed() const {
 
 template <Scalar T>
 bool Matrix<T>::overlaps(const Matrix& other) const {
+  if (mt_ == 0 || nt_ == 0 || other.mt_ == 0 || other.nt_ == 0) return false;
   // Also correct if this process owns no tile of either matrix.
   if (grid_ == other.grid_ && (!grid_->has_memory() || grid_->share().is_distributed()))
     return i0_ < other.i0_ + other.mt_ && other.i0_ < i0_ + mt_ && j0_ < other.j0_ + other.nt_ && other.j0_ < j0_ + nt_;

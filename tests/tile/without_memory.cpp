@@ -72,6 +72,7 @@ TYPED_TEST(MatricesWithoutMemory, HaveSizesAndViews) {
   const auto corner = X.view(0, 1, 0, 1), column = X.view(0, 3, 0, 1), last = X.view(2, 3, 1, 2);
   EXPECT_TRUE(corner.overlaps(column.transposed()));
   EXPECT_FALSE(corner.overlaps(last));
+  EXPECT_FALSE(X.view(1, 1, 0, 1).overlaps(X));
   EXPECT_FALSE(X.overlaps(Matrix<T>(b, b)));
   EXPECT_FALSE(X.overlaps(tiled(this->A_, tile)));
   EXPECT_GT(Matrix<T>(1000, 1000).mb(), 0);
