@@ -34,6 +34,8 @@ class PivotTiles {
   /// Waits for the pivots and returns them as 1-based rows of the matrix.
   std::vector<Index> wait() const;
 
+  /// Whether these are pivots of a matrix that is distributed over these processes.
+  bool belong_to(const std::shared_ptr<tile::Processes>& processes) const { return processes_ == processes; }
   Index panels() const noexcept { return static_cast<Index>(tiles_.size()); }  ///< number of panels that have pivots
   Index panel() const noexcept { return panel_; }
   Index rows() const noexcept { return m_; }

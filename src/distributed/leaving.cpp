@@ -13,6 +13,7 @@
 namespace tessera::detail {
 
 void Network::End::operator()(Network* network) const {
+  if (runtime::in_forked_child()) return;  // MPI and all threads are the parent's
   const bool leaves = std::uncaught_exceptions() > 0 && network->size_ > 1;
   if (leaves) {
     network->leave("leaves a grid because of an exception");

@@ -18,6 +18,7 @@
 #include "node_share.hpp"
 #include "owner_table.hpp"
 #include "process_watch.hpp"
+#include "runtime/process_session.hpp"
 #include "tile/processes.hpp"
 
 namespace tessera::detail {
@@ -52,6 +53,7 @@ class Network final : public tile::Processes {
   const std::shared_ptr<Session>& session() const noexcept { return session_; }
   /// Announces a call that all processes must make.
   void agree(const std::string& call) {
+    runtime::require_not_forked("Tessera");  // before the message: MPI's memory is shared with the parent
     leaves_ = false;
     agreement_->post("calls " + call);
   }

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include <tessera/error.hpp>
+
 namespace tessera::distributed {
 
 /// The owners of tiles, in a compact table that stays in the cache. A process looks up several owners for each task of
@@ -18,10 +20,11 @@ class OwnerTable {
     if (2 * (count_ + 1) > entries_.size()) grow();
     insert({tile, owner});
   }
-  /// @pre  an owner was assigned
+  /// @throws RuntimeError if no owner was assigned
   int of(starpu_data_handle_t tile) const {
     auto i = place(tile);
-    while (entries_[i].tile != tile) i = (i + 1) & (entries_.size() - 1);
+    for (; entries_[i].tile != tile; i = (i + 1) & (entries_.size() - 1))
+      if (entries_[i].tile == nullptr) throw RuntimeError("a tile belongs to no process");
     return entries_[i].owner;
   }
 

@@ -2,6 +2,7 @@
 #include "process_end.hpp"
 
 #include <mpi.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -30,6 +31,8 @@ void end_all_later(const std::string& why) { end_all_processes(why); }
 
 namespace {
 
+pid_t user_of_mpi = 0;  ///< this process, but not a forked child of it
+
 std::atomic<const std::string*> why_all_end = nullptr;  // never deleted: it is read at exit
 
 void end_all_if_left() {
@@ -37,6 +40,7 @@ void end_all_if_left() {
 }
 
 void check_grids_at_exit() {
+  if (getpid() != user_of_mpi) return;
   int finalized = 0;
   MPI_Finalized(&finalized);
   if (finalized != 0) return;
@@ -45,6 +49,7 @@ void check_grids_at_exit() {
 }
 
 void finalize_at_exit() {
+  if (getpid() != user_of_mpi) return;
   check_grids_at_exit();
   int finalized = 0;
   MPI_Finalized(&finalized);
@@ -54,6 +59,7 @@ void finalize_at_exit() {
 }  // namespace
 
 void initialize_mpi() {
+  user_of_mpi = getpid();
   int initialized = 0, level = MPI_THREAD_SINGLE;
   MPI_Initialized(&initialized);
   if (initialized == 0) {

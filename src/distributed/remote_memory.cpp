@@ -14,6 +14,17 @@
 namespace tessera::distributed {
 
 int read_columns(pid_t process, const device::Columns& source, const device::Columns& target) noexcept {
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;  // Linux reads less than 2 GiB at once
+  if (source.bytes > most_bytes) {
+    for (std::size_t first = 0; first < source.bytes; first += most_bytes) {
+      const auto bytes = std::min(most_bytes, source.bytes - first);
+      for (std::size_t j = 0; j < source.count; j++)
+        if (const int error = read_columns(process, {source.address + j * source.distance + first, bytes, bytes, 1},
+                                           {target.address + j * target.distance + first, bytes, bytes, 1}))
+          return error;
+    }
+    return 0;
+  }
   constexpr std::size_t most = 256;  // columns per call; the system allows 1024
   std::array<iovec, most> from, to;
   for (std::size_t first = 0; first < source.count; first += most) {

@@ -213,6 +213,8 @@ template <Scalar T>
 void getrs(Op op, const DistributedMatrix<T>& A, const Pivots& pivots, const DistributedMatrix<T>& B) {
   distributed::agree<T>("getrs", op, A, B);
   const auto& of_a = detail::PivotsAccess::tiles(pivots);
+  if (of_a.panels() > 0 && !of_a.belong_to(detail::MatrixAccess::grid(A.tiles()).share().processes))
+    throw ArgumentError("getrs", 3, "pivots", "are of a matrix that is not distributed over the grid of A");
   if (distributed::solves_in_place(A, of_a.panel(), B)) return getrs(op, A.tiles(), pivots, B.tiles());
   blas::arguments::require_legal("getrs", blas::arguments::illegal_op(1, "op", op));
   distributed::require_solvable_elsewhere("getrs", 2, op, A, 4, B);

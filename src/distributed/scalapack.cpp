@@ -89,6 +89,7 @@ constexpr bool is_aligned(Index first, Index count, Index block, Index whole) {
 }
 template <Scalar T>
 bool is_aligned(const Part<T>& x) {
+  if (x.desc[M] == 0 || x.desc[N] == 0) return false;  // there are no tiles of which it could be a view
   return is_aligned(*x.i - 1, x.m, x.desc[Mb], x.desc[M]) && is_aligned(*x.j - 1, x.n, x.desc[Nb], x.desc[N]);
 }
 

@@ -149,7 +149,10 @@ ProcessBlocks choose_process_blocks(const ProcessModel& processes, const TiledPr
   if (wanted.columns > 0) blocks.columns = std::min(wanted.columns, columns);
   blocks.down = divide_up(rows, blocks.rows), blocks.across = divide_up(columns, blocks.columns);
   blocks.whole = blocks.down * blocks.across == 1;
-  blocks.ahead = wanted.ahead > 0 ? wanted.ahead : blocks.whole ? ahead_of_whole : ahead_of_blocks;
+  constexpr Index most_ahead = Index{1} << 40;  // more than there are chunks, and can be added to
+  blocks.ahead = wanted.ahead > 0 ? std::min(wanted.ahead, most_ahead)
+                 : blocks.whole   ? ahead_of_whole
+                                  : ahead_of_blocks;
 
   const auto b = static_cast<double>(blocks.rows), c = static_cast<double>(blocks.columns);
   double on_gpu = limit(0);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // gemm in blocks and chunks: its results and its traffic.
+#include <limits>
+
 #include <tessera/blas.hpp>
 #include <tessera/error.hpp>
 
@@ -18,6 +20,7 @@ constexpr ProductControl some_controls[] = {
     {.holds_back = true, .block_rows = 2, .block_columns = 1, .chunk = 3, .look_ahead = 2},
     {.holds_back = true, .block_rows = 9, .block_columns = 2, .chunk = 2, .look_ahead = 1},
     {.holds_back = true, .block_rows = 1, .block_columns = 9, .chunk = 1, .look_ahead = 5},
+    {.holds_back = true, .look_ahead = std::numeric_limits<Index>::max()},
     {.holds_back = false, .block_rows = 1, .block_columns = 2, .chunk = 2, .look_ahead = 1},
 };
 

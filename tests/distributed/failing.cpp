@@ -2,10 +2,14 @@
 // usage: mpirun -n 2 failing disagree|shapes|throw|exit|fewer: process 1 does not do what process 0 does.
 //        mpirun -n 2 failing killed: process 1 dies after process 0 has got the first tile from it, and before the
 //        last. Exit status 77 if processes cannot read each other's memory. mpirun -n 2 failing all|tiles|start: both
-//        get an exception, whose handler must be reached: then all is well.
+//        get an exception, whose handler must be reached: then all is well. mpirun -n 2 failing fork: children of both
+//        call a routine, exit, and leave the scope of a grid; the processes themselves go on.
 #include <mpi.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -57,6 +61,39 @@ void be_killed() {
   C.wait();
 }
 
+/// @return  whether this is a child, which has not ended in its own way
+bool fork_children() {
+  const Grid grid(1, 2);
+  const Index n = 64;
+  const DistributedMatrix<double> A(grid, n, n, {16, 16}), C(grid, n, n, {16, 16});
+  std::fill_n(A.local(), A.local_m() * A.local_n(), 1.0);
+  const auto multiply = [&] { gemm(Op::NoTrans, Op::NoTrans, 1.0, A, A, 0.0, C); };
+  for (const char* how : {"call", "exit", "leave"}) {
+    multiply();
+    C.wait();
+    const pid_t child = fork();
+    if (child == 0) {
+      if (how[0] == 'l') return true;
+      if (how[0] == 'e') std::exit(0);
+      try {
+        multiply();
+      } catch (const RuntimeError& error) {
+        _exit(std::string(error.what()).find("forked") != std::string::npos ? 0 : 1);
+      }
+      _exit(1);
+    }
+    int status = -1, waits = 0;
+    while (waitpid(child, &status, WNOHANG) == 0 && ++waits < 6000)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    if (status == 0) continue;
+    kill(child, SIGKILL);
+    throw std::runtime_error(std::string("a child that wants to ") + how + " has status " + std::to_string(status));
+  }
+  multiply();
+  C.wait();
+  return false;
+}
+
 /// What the exception handler must see if both processes get the exception.
 bool is_expected(const std::string& how, const std::string& what, int rank) {
   const auto has = [&](const char* text) { return what.find(text) != std::string::npos; };
@@ -84,6 +121,9 @@ int main(int argc, char** argv) {
         return 77;
       }
       be_killed();
+    } else if (how == "fork") {
+      if (fork_children()) _exit(0);
+      reached = true;
     } else compute(how);
   } catch (const std::runtime_error& error) {
     std::printf("handler: %s\n", error.what());

@@ -216,6 +216,9 @@ TEST(DistributedLuRefuses, WhatDoesNotFit) {
   EXPECT_THROW(getrs(Op::NoTrans, A, pivots, short_b), ShapeError);
   EXPECT_THROW(getrs(Op::NoTrans, A, pivots, B.transposed()), Error);
   EXPECT_THROW(getrs(static_cast<Op>('X'), A, pivots, B), ArgumentError);
+  auto own = a;
+  const auto [own_pivots, own_info] = getrf(Matrix<double>(own.data.data(), n, n, own.ld(), {n, 8}));
+  EXPECT_THROW(getrs(Op::NoTrans, A, own_pivots, B), ArgumentError);
   EXPECT_THROW(gesv(A, short_b), ShapeError);
   EXPECT_EQ(info.wait(), 0);
 }

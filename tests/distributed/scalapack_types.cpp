@@ -92,6 +92,27 @@ class Test {
       for (const char* trans : {"N", "T"}) update(uplo, trans, "syrk", Routines<T>::syrk, alpha, beta);
   }
 
+  /// Operands without elements, whose descriptors have no rows or no columns.
+  void empty() const {
+    const int none = 0;
+    const M A = other(m, none, 1), B = other(none, n, 2), L = other(m, m, 3, m);
+    M C = result(m, n, 4), D = C;
+    both(
+        [&](auto gemm, M& to) {
+          gemm("N", "N", &m, &n, &none, &alpha, A.local.data(), &one, &one, A.desc, B.local.data(), &one, &one, B.desc,
+               &beta, to.local.data(), &one, &one, to.desc);
+        },
+        Routines<T>::gemm, C, D);
+    compare(named("gemm of nothing").c_str(), D, C);
+    M X = result(m, none, 5);
+    Routines<T>::trsm.second("L", "L", "N", "N", &m, &none, &alpha, L.local.data(), &one, &one, L.desc, X.local.data(),
+                             &one, &one, X.desc);
+    std::vector<int> pivots(L.local.size());
+    int info = -1;
+    Routines<T>::getrf.second(&m, &none, X.local.data(), &one, &one, X.desc, pivots.data(), &info);
+    require(info == 0, named("getrf of nothing"));
+  }
+
   void hermitian() const {
     for (const char* uplo : {"L", "U"}) {
       for (const char* side : {"L", "R"}) multiply_from(side, uplo, "hemm", HermitianRoutines<T>::hemm);
@@ -222,6 +243,7 @@ void check() {
     test.products();
     if constexpr (!std::is_floating_point_v<T>) test.hermitian();
     if (layout.first > 1) continue;  // ScaLAPACK cannot
+    test.empty();
     test.cholesky();
     test.lu();
   }
