@@ -24,7 +24,7 @@ struct Command {
   std::map<std::string, std::string> environment = {};  ///< added to that of the test
   std::optional<rlim_t> largest_file = {};              ///< bytes; behaves like a full disk
   std::string standard_output = {};                     ///< a file; "": the output is kept in `Ended`
-  unsigned seconds = 150;                                ///< the program is killed after this time
+  unsigned seconds = 150;                               ///< the program is killed after this time
 };
 
 /// The result of a program.
