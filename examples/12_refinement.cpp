@@ -27,7 +27,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 double norm(const std::vector<double>& x) {
   double largest = 0;
   for (const double xi : x)
-    if (!(std::abs(xi) <= largest)) largest = std::abs(xi);  // NaN also counts as larger
+    if (!(std::abs(xi) <= largest) && !std::isnan(largest)) largest = std::abs(xi);  // NaN is kept
   return largest;
 }
 

@@ -293,9 +293,9 @@ double difference(const Trained& one, const Trained& other) {
     for (std::size_t i = 0; i < x.size(); i++) {
       largest = std::max<double>(largest, std::abs(y[i]));
       const double distance = std::abs(static_cast<double>(x[i]) - y[i]);
-      if (!(distance <= apart)) apart = distance;
+      if (!(distance <= apart) && !std::isnan(apart)) apart = distance;
     }
-    if (!(apart / largest <= worst)) worst = apart / largest;
+    if (!(apart / largest <= worst) && !std::isnan(worst)) worst = apart / largest;
   };
   for (std::size_t l = 0; l < one.model.weights.size(); l++) {
     compare(one.model.weights[l], other.model.weights[l]);

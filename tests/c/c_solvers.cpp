@@ -8,6 +8,7 @@
 #include <tessera/tessera.h>
 #include <tessera/types.hpp>
 
+#include "support/larger.hpp"
 #include "support/tested_types.hpp"
 
 namespace tessera::test::c_solvers_cpp {
@@ -61,7 +62,7 @@ struct Problem {
   }
   double error() const {
     double worst = 0;
-    for (const auto x : B) worst = std::max(worst, static_cast<double>(std::abs(x - T(1))));
+    for (const auto x : B) worst = larger(worst, static_cast<double>(std::abs(x - T(1))));
     return worst;
   }
 };
@@ -209,7 +210,7 @@ double error_of_inverse(const std::vector<T>& X, bool lower_only) {
   for (int i = 0; i < n; i++) {
     T sum = 0;
     for (int j = 0; j < n; j++) sum += (lower_only && j > i ? X[j + i * n] : X[i + j * n]) * p.B[j];
-    worst = std::max(worst, static_cast<double>(std::abs(sum - T(1))));
+    worst = larger(worst, static_cast<double>(std::abs(sum - T(1))));
   }
   return worst;
 }

@@ -99,7 +99,7 @@ void compare(const char* what, const MatrixOf<T>& got, const MatrixOf<T>& wanted
   double error = 0;
   for (std::size_t i = 0; i < got.local.size(); i++) {
     const double difference = std::abs(got.local[i] - wanted.local[i]);
-    if (!(difference <= error)) error = difference;  // or NaN
+    if (!(difference <= error) && !std::isnan(error)) error = difference;  // or NaN
   }
   if (error < allowed / std::numeric_limits<double>::epsilon() * std::numeric_limits<Real>::epsilon()) return;
   all_right = false;

@@ -3,7 +3,10 @@
 #include "mpi_bench/measure.hpp"
 
 #include <chrono>
+#include <cmath>
+#include <limits>
 
+#include "mpi_bench/elements.hpp"
 #include "whole.hpp"
 
 namespace tessera::test::measure_cpp {
@@ -49,6 +52,12 @@ TEST(MpiBench, BeginsCallsWhenAllProcessesHaveFilledTheirMatrices) {
   SlowFill problem(g);
   mpi_bench::measure(g, problem, 1, false);
   EXPECT_FALSE(problem.early);
+}
+
+TEST(RelativeError, OfNaNIsNaN) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const mpi_bench::Vector& got : {mpi_bench::Vector{nan, 1, 1}, {1, nan, 1}, {1, 1, nan}})
+    EXPECT_TRUE(std::isnan(mpi_bench::relative_error<double>(got, {1, 1, 2}, 3)));
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ void expect_near(const DistributedMatrix<T>& A, const Whole<T>& wanted, Index te
     for (Index i = 0; i < A.local_m(); i++) {
       const Index global_i = A.global_row(i), global_j = A.global_column(j);
       const double error = std::abs(A.local()[i + j * A.ld()] - wanted(global_i, global_j));
-      if (error <= worst) continue;  // false for NaN
+      if (error <= worst || std::isnan(worst)) continue;  // NaN is the worst
       worst = error, row = global_i, column = global_j;
     }
   EXPECT_LE(worst, allowed) << "at (" << row << ", " << column << ") in process " << A.grid().rank();

@@ -12,6 +12,7 @@
 #include <tessera/blas.hpp>
 
 #include "devices/cpu/host_blas.hpp"
+#include "support/larger.hpp"
 #include "support/operands.hpp"
 #include "support/runtime.hpp"
 
@@ -119,16 +120,15 @@ double residual(const System<T>& system, const HostMatrix<T>& X) {
     norm = std::max(norm, sum);
     for (Index x = 0; x < others; x++) {
       const auto i = static_cast<std::size_t>(x);
-      worst[i] = std::max<long double>(worst[i], std::abs(rest[i]));
-      largest_x[i] = std::max<long double>(largest_x[i], std::abs(entry(X, r, x)));
-      largest_b[i] = std::max<long double>(largest_b[i], std::abs(entry(B, r, x)));
+      worst[i] = larger(worst[i], std::abs(rest[i]));
+      largest_x[i] = larger(largest_x[i], std::abs(entry(X, r, x)));
+      largest_b[i] = larger(largest_b[i], std::abs(entry(B, r, x)));
     }
   }
   constexpr long double u = std::numeric_limits<Real<T>>::epsilon() / 2;
   long double result = 0;
   for (std::size_t x = 0; x < others; x++) {
-    const auto ratio = worst[x] / (u * (norm * largest_x[x] + largest_b[x]));
-    result = ratio <= result ? result : ratio;  // also keeps NaN
+    result = larger(result, worst[x] / (u * (norm * largest_x[x] + largest_b[x])));
   }
   return static_cast<double>(result);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <complex>
 #include <cstdint>
 #include <limits>
@@ -127,7 +128,7 @@ double relative_error(const Vector& got, const Vector& wanted, Index terms, doub
   double error = 0, size = scale;
   for (std::size_t i = 0; i < got.size(); i++) {
     const double difference = std::abs(got[i] - wanted[i]);
-    if (!(difference <= error)) error = difference;  // keeps NaN
+    if (!(difference <= error) && !std::isnan(error)) error = difference;  // keeps NaN
     size = std::max(size, std::abs(wanted[i]));
   }
   return error / (std::numeric_limits<Real<T>>::epsilon() * static_cast<double>(terms) * std::max(size, 1.0));
