@@ -19,8 +19,8 @@ changes=(-locality locality=hits -chains -prefetch -wait relay -steal -decline -
 # Prints the times on this machine, and the bytes from the host, as ratios to the mean of the first and the last row.
 measured_table() {  # options of tessera-bench
   local calls=("$@") given=" $* " results change
-  [[ $given == *" --routine "* ]] || calls+=(--routine gemm,trsm,syrk,potrf)
-  [[ $given == *" --size "* || $given == *" --n "* ]] || calls+=(--size 8192,16384)
+  [[ $given == *" --routine"[\ =]* ]] || calls+=(--routine gemm,trsm,syrk,potrf)
+  [[ $given == *" --size"[\ =]* || $given == *" --n"[\ =]* ]] || calls+=(--size 8192,16384)
   results=$(mktemp -d)
   # shellcheck disable=SC2064
   trap "rm -rf '$results'" EXIT

@@ -127,6 +127,7 @@ table() {  # own-tiles: rows name the machine, and tile and CPU workers of the o
         if (best == "" || time[p] < time[best]) best = p
         if (fewest == "" || bytes[p] < bytes[fewest]) fewest = p
       }
+      if (best == "" || !("tessera" in time)) { printf "| %s | no result | | | | |%s\n", problem, own_tiles ? " |" : ""; return }
       ratio = time[best] / time["tessera"]
       printf "| %s | %s | %s%s %s | %.2f | %s%.0f %%, %.0f %% | %s %.3g GB in %.4g s |\n", problem, cell("tessera"), best,
              how[best], cell(best), ratio, own_tiles ? sprintf("%.2f | ", time[best] / limit) : "",
@@ -150,13 +151,15 @@ table() {  # own-tiles: rows name the machine, and tile and CPU workers of the o
       }
       policy = value("policy"); gsub(/"/, "", policy)
       seconds = value("median_s") + 0
-      if (limit == 0 || value("limit_s") < limit) limit = value("limit_s")
+      bound = value("limit_s") + 0
+      if (limit == 0 || bound < limit) limit = bound
       if (policy in time && time[policy] <= seconds) next
       time[policy] = seconds; bytes[policy] = value("bytes_h2d") + 0; unused[policy] = idle(seconds)
       how[policy] = own_tiles ? " (" tile() ", " value("cpus") " CPUs)" : ""
     }
     END {
       row()
+      if (problems == 0) exit
       printf "\nGeometric mean %.2f, least %.2f. `tessera` reads fewer bytes than the fastest of the others in %d of %d cases, and no more",
              exp(sum / problems), least, fewer, problems
       printf " than any of them in %d.\n", fewest_of_all

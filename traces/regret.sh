@@ -18,8 +18,8 @@ while [[ ${#rest[@]} -gt 0 && ${rest[0]} != -- ]]; do
 done
 calls=("${rest[@]:1}")
 given=" ${calls[*]} "
-[[ $given == *" --routine "* ]] || calls+=(--routine gemm,symm,syrk,syr2k,trmm,trsm,potrf,getrf_nopiv)
-[[ $given == *" --size "* || $given == *" --n "* ]] || calls+=(--size 1024,2048,4096,8192,16384)
+[[ $given == *" --routine"[\ =]* ]] || calls+=(--routine gemm,symm,syrk,syr2k,trmm,trsm,potrf,getrf_nopiv)
+[[ $given == *" --size"[\ =]* || $given == *" --n"[\ =]* ]] || calls+=(--size 1024,2048,4096,8192,16384)
 
 if [[ ${#machines[@]} -eq 0 ]]; then
   [[ -n $bench ]] || "$here/../run" build release

@@ -101,7 +101,7 @@ Result measure(const Grid& grid, Problem& problem, int repeat, bool check) {
     result.loads = mean_of_processes(grid, loads_between(devices, buses, runtime::bytes_by_link()));
   }
   std::ranges::sort(seconds);
-  result.seconds = seconds[seconds.size() / 2];
+  result.seconds = (seconds[(seconds.size() - 1) / 2] + seconds[seconds.size() / 2]) / 2;  // the median
   if (check) result.residual = problem.residual();
   return result;
 }

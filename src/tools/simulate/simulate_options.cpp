@@ -96,7 +96,7 @@ void keep_what_can_be_simulated(const std::vector<std::string>& named, Options& 
 }
 
 void require_plain_product(const CLI::App& app, const Options& options) {
-  for (const char* other : {"--tile", "--beside", "--trans-a", "--trans-b", "--ld-pad"})
+  for (const char* other : {"--chain", "--tile", "--beside", "--trans-a", "--trans-b", "--ld-pad"})
     if (app.count(other) > 0) throw BadArgument(std::string(other) + ": cannot be used with --slices");
   if (options.routines.size() != 1 || options.routines.front()->name() != "gemm")
     throw BadArgument("--routine: --slices is for gemm only");

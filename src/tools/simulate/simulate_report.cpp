@@ -140,7 +140,7 @@ void Report::begin() {
 double Report::peak(const Run& run) const {
   double sum = 0;
   for (int gpu = 0; gpu < run.gpus; gpu++) sum += options_.machine.kind_of(gpu).best_rate(run.problem.type);
-  return sum > 0 ? sum : run.cpus * options_.machine.core_rate;
+  return sum > 0 ? sum : run.cpus * device::simulated::rate_of_cores(run.problem.type, options_.machine.core_rate);
 }
 
 Result Report::result(const Run& run, const Outcome& outcome, double peak) const {

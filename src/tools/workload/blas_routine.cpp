@@ -232,7 +232,7 @@ class Trtrs final : public bench::Routine {
     return reason.empty() ? trsm_.why_not(of_trsm(p)) : reason;
   }
   double flops(const Problem& p) const override { return trsm_.flops(of_trsm(p)); }
-  blas::Traffic traffic(const Problem& p) const override { return trsm_.compulsory(of_trsm(p)); }
+  blas::Traffic traffic(const Problem& p) const override { return trsm_.traffic(of_trsm(p)); }
   Shapes shapes(const Problem& p) const override { return trsm_.shapes(of_trsm(p)); }
   double growth(const Problem& p) const override { return trsm_.growth(of_trsm(p)); }
   using bench::Routine::plan_of;
