@@ -91,7 +91,8 @@ typedef struct tessera_sched_counts {
 
 /** Gets the counts of the policy.
  * @param context  StarPU's scheduling context; 0: the initial one
- * @param counts   receives the counts
+ * @param counts   receives the counts, for which no other thread may be deleting the context; NULL: only the result is
+ *                 of interest
  * @returns 0, or -1 if that context has another policy */
 int tessera_sched_statistics(unsigned context, tessera_sched_counts* counts);
 

@@ -4,6 +4,7 @@
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstring>
@@ -26,6 +27,10 @@ using tessera::scheduler::Policy;
 using tessera::scheduler::suggest_home;
 using tessera::scheduler::wont_use;
 
+/// Whether a context has this policy now. Another thread may be creating or deleting the context, so its data and
+/// StarPU's description of its policy must not be looked at.
+std::array<std::atomic<bool>, STARPU_NMAX_SCHED_CTXS> is_ours;
+
 Policy& policy_of(unsigned context) { return *static_cast<Policy*>(starpu_sched_ctx_get_policy_data(context)); }
 
 void init(unsigned context) {
@@ -34,9 +39,13 @@ void init(unsigned context) {
   if (starpu_sched_ctx_max_priority_is_set(context) == 0)
     starpu_sched_ctx_set_max_priority(context, std::numeric_limits<int>::max());
   starpu_sched_ctx_set_policy_data(context, new Policy(context, options_from_environment()));
+  is_ours[context] = true;
 }
 
-void deinit(unsigned context) { delete &policy_of(context); }
+void deinit(unsigned context) {
+  is_ours[context] = false;
+  delete &policy_of(context);
+}
 
 /// Reports the end of a task. StarPU reports no ends of its internal tasks to the policy, for example of those that
 /// `starpu_data_cpy` and reductions submit, but it calls the epilogue of every task. `push` sets this one if a task has
@@ -135,10 +144,8 @@ void tessera_sched_wont_use(starpu_data_handle_t tile) { wont_use(tile); }
 void tessera_sched_on_submission(void (*hook)(void)) { on_submission = hook; }
 
 int tessera_sched_statistics(unsigned context, tessera_sched_counts* counts) {
-  if (context >= STARPU_NMAX_SCHED_CTXS) return -1;
-  const auto* current = starpu_sched_get_sched_policy_in_ctx(context);
-  if (current == nullptr || current->init_sched != init) return -1;
-  *counts = policy_of(context).statistics();
+  if (context >= STARPU_NMAX_SCHED_CTXS || !is_ours[context]) return -1;
+  if (counts != nullptr) *counts = policy_of(context).statistics();
   return 0;
 }
 

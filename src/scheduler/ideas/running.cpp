@@ -55,7 +55,8 @@ int wake_for(State& state, const Task& task) {
 
 /// Forgets a task that a worker has run, and whose end another thread reports. Its duration is not known.
 void forget_popped(State& state, TaskId task) {
-  for (auto* worker : state.members) {
+  for (const auto& worker : state.workers) {  // also those that have left the context
+    if (worker == nullptr) continue;
     const auto popped = find_popped(*worker, task);
     if (popped == worker->popped.end()) continue;
     state.durations.outlived(*popped->task);
