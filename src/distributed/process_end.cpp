@@ -59,6 +59,8 @@ void finalize_at_exit() {
 }  // namespace
 
 void initialize_mpi() {
+  if (user_of_mpi != 0 && user_of_mpi != getpid())
+    throw RuntimeError("Grid: this process was forked from one that uses MPI");
   user_of_mpi = getpid();
   int initialized = 0, level = MPI_THREAD_SINGLE;
   MPI_Initialized(&initialized);

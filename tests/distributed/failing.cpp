@@ -68,7 +68,7 @@ bool fork_children() {
   const DistributedMatrix<double> A(grid, n, n, {16, 16}), C(grid, n, n, {16, 16});
   std::fill_n(A.local(), A.local_m() * A.local_n(), 1.0);
   const auto multiply = [&] { gemm(Op::NoTrans, Op::NoTrans, 1.0, A, A, 0.0, C); };
-  for (const char* how : {"call", "exit", "leave"}) {
+  for (const char* how : {"call", "grid", "exit", "leave"}) {
     multiply();
     C.wait();
     const pid_t child = fork();
@@ -76,7 +76,8 @@ bool fork_children() {
       if (how[0] == 'l') return true;
       if (how[0] == 'e') std::exit(0);
       try {
-        multiply();
+        if (how[0] == 'c') multiply();
+        else const Grid another(1, 2);
       } catch (const RuntimeError& error) {
         _exit(std::string(error.what()).find("forked") != std::string::npos ? 0 : 1);
       }
