@@ -68,8 +68,8 @@ struct Growth {
       device::check("growth", device::cuda::pack_triangle<T>(on.handle, lower ? Uplo::Lower : Uplo::Upper, order,
                                                              A.data, A.ld, packed));
     if (rest.m > 0 && rest.n > 0)
-      device::check("growth", device::cuda::scale<T>(on.handle, rest.m, rest.n, T(1), rest.data, rest.ld,
-                                                     packed + triangle, rest.m));
+      device::check("growth", device::cuda::copy_matrix(device::cuda::local_stream(), rest.m, rest.n, rest.data,
+                                                        rest.ld, packed + triangle, rest.m));
     examine(on, elements, packed, args);
   }
 

@@ -107,6 +107,7 @@ class NearIdentity : common::NotCopyable {
     const auto rows = static_cast<std::uint32_t>(m), columns = static_cast<std::uint32_t>(n);
     starpu_matrix_data_register(&handle_, STARPU_MAIN_RAM, reinterpret_cast<std::uintptr_t>(memory_.data()), rows, rows,
                                 columns, common::size_of(type));
+    common::take_failure(handle_);
   }
   ~NearIdentity() { starpu_data_unregister_no_coherency(handle_); }
 

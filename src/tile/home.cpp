@@ -5,6 +5,7 @@
 
 #include <bitset>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -62,6 +63,9 @@ void require_reachable(const char* routine, const blas::arguments::StoredMatrix&
   if (!memory_node(memory->gpu))
     refuse("points to memory of " + name +
            ", which Tessera does not use: must be in host memory, in managed memory or on a GPU that it uses");
+  if (reinterpret_cast<std::uintptr_t>(operand.data) % static_cast<std::uintptr_t>(operand.element_size) != 0)
+    refuse("is at an address in memory of " + name + " that is no multiple of " + std::to_string(operand.element_size) +
+           " bytes, must be a multiple of the size of an element");
   const auto there = common::device_memory::bytes_from(operand.data, bytes);
   if (there < bytes)
     refuse("points to " + std::to_string(there) + " bytes in memory of " + name + ", must be at least " +

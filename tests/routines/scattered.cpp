@@ -303,6 +303,16 @@ TEST_F(OnGpu, ShortMemoryIsRefused) {
   cudaFree(C);
 }
 
+TEST_F(OnGpu, AnAddressWithinAnElementIsRefused) {
+  const auto A = random_matrix<std::complex<double>>(1, n, n);
+  auto* const memory = allocate(2 * n * n + 1);
+  auto* const C = reinterpret_cast<std::complex<double>*>(memory + 1);
+  expect_refused<ArgumentError>(
+      [&] { gemm<std::complex<double>>(Op::NoTrans, Op::NoTrans, n, n, n, 1., A.data(), n, A.data(), n, 0., C, n); },
+      "gemm", 12, "C", "that is no multiple of 16 bytes");
+  cudaFree(memory);
+}
+
 TEST_F(OnGpu, TheDefaultStreamIsWaitedFor) {
   constexpr Index large = 4096;
   std::vector<double> identity(static_cast<std::size_t>(n * n)), result = identity;

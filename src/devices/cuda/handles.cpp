@@ -190,9 +190,9 @@ UseLane::~UseLane() { lane_in_use = before_; }
 template <Scalar T>
 void set_unit_diagonal(int n, T* A, int lda) {
   check("cudaMemcpy2D",
-        cudaMemcpy2DAsync(A, (lda + std::size_t{1}) * sizeof(T),  // the stride: from one diagonal element to the next
-                          static_cast<const std::byte*>(my_worker().ones) + offset_of_ones<T>, sizeof(T), sizeof(T),
-                          static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice, local_stream()));
+        copy_columns(A, (lda + std::size_t{1}) * sizeof(T),  // the stride: from one diagonal element to the next
+                     static_cast<const std::byte*>(my_worker().ones) + offset_of_ones<T>, sizeof(T), sizeof(T),
+                     static_cast<std::size_t>(n), cudaMemcpyDeviceToDevice, local_stream()));
 }
 template void set_unit_diagonal(int, float*, int);
 template void set_unit_diagonal(int, double*, int);
