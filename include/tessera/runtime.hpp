@@ -155,8 +155,9 @@ class Runtime {
 /// only for the calls of one thread.
 ///
 /// Tasks that other threads submit later do not prolong the wait, with one exception: if the program has submitted
-/// StarPU tasks of its own since the last wait, or the policy is not `tessera`, the wait ends only when StarPU has no
-/// task at all, because StarPU counts all tasks together.
+/// StarPU tasks of its own since the last wait, or a scheduling context has another policy than `tessera`, the wait
+/// ends only when StarPU has no task at all, because StarPU counts all tasks together. In a context without any policy,
+/// the program's tasks may still run.
 ///
 /// @throws RuntimeError if a tile operation has failed since the last such wait and the failure has not been reported
 ///         by a routine on pointers or a wait for the matrix or its `Submissions`; or within a StarPU task

@@ -44,7 +44,8 @@ double predicted_seconds(const machine::Machine& machine, const LapackCall& call
   const auto plan = planned == LapackRoutine::trtrs   ? plan::plan_solves(machine, type, Side::Left, n, nrhs)
                     : planned == LapackRoutine::getrf ? plan::plan_getrf(machine, type, m, n)
                     : planned == LapackRoutine::geqrf
-                        ? plan::plan_geqrf(machine, type, m, n)
+                        ? plan::plan_geqrf(machine, type, call.routine == LapackRoutine::gels ? std::max(m, n) : m,
+                                           call.routine == LapackRoutine::gels ? std::min(m, n) : n)
                         : plan::plan_cholesky(machine, type, n, call.routine != planned,
                                               plan::are_far_apart(type, n, near(call.lda)));
   return plan.seconds * blas::flops(call) / flops;

@@ -97,7 +97,7 @@ const Scenario many{"very many calls of eight threads", [] {
                       });
                       const long after = resident();
                       std::fprintf(stderr, "%ld KiB after 1000 calls, %ld KiB after %d\n", before.load(), after, calls);
-                      require(after - before < 16384, "memory grows");
+                      require(after - before < 4096, "memory grows");
                       return 0;
                     }};
 
