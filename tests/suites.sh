@@ -55,7 +55,7 @@ quick_tests() {  # ctest's arguments
   run_ctest release "full slow $(labels_without_gpus)" "$@" || failed=1
   print_results release
   echo "Not run: programs of other projects, tools, examples, MPI, OpenCL, Fortran, Python, sanitizers, simulated time."
-  echo "./run test --full runs them, in about half an hour on two cores; ./run test --all also the slow ones."
+  echo "./run test --full runs them, in 20 to 50 minutes on two cores; ./run test --all also the slow ones."
   exit $failed
 }
 
