@@ -67,9 +67,11 @@ struct Syrk {
     const int k = op == Op::NoTrans ? A.n : A.m;
     const T* const a = row(op, A, first_row);
     T* const c = element(C, first_row, 0);
+    auto r = common::rest_of_trapezoid(uplo, C.m, C.n, first_row);
     if constexpr (hermitian) blas.herk(uplo, op, C.n, k, std::real(alpha), a, A.ld, std::real(beta), c, C.ld);
+    else if (fills_square(blas, buffers[1], C.n)) r = common::around_trapezoid(uplo, C.m, C.n, first_row);
     else blas.syrk(uplo, op, C.n, k, alpha, a, A.ld, beta, c, C.ld);
-    if (const auto r = common::rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0)
+    if (r.m > 0)
       blas.gemm(op, common::other_factor(hermitian, op), r.m, r.n, k, alpha, row(op, A, r.i), A.ld, a, A.ld, beta,
                 element(C, r.i, r.j), C.ld);
   }
@@ -86,9 +88,11 @@ struct Syr2k {
     const int k = op == Op::NoTrans ? A.n : A.m;
     const T *const a = row(op, A, first_row), *const b = row(op, B, first_row);
     T* const c = element(C, first_row, 0);
+    auto r = common::rest_of_trapezoid(uplo, C.m, C.n, first_row);
     if constexpr (hermitian) blas.her2k(uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, std::real(beta), c, C.ld);
+    else if (fills_square(blas, buffers[2], C.n)) r = common::around_trapezoid(uplo, C.m, C.n, first_row);
     else blas.syr2k(uplo, op, C.n, k, alpha, a, A.ld, b, B.ld, beta, c, C.ld);
-    if (const auto r = common::rest_of_trapezoid(uplo, C.m, C.n, first_row); r.m > 0) {
+    if (r.m > 0) {
       const Op other = common::other_factor(hermitian, op);
       T* const rest = element(C, r.i, r.j);
       blas.gemm(op, other, r.m, r.n, k, alpha, row(op, A, r.i), A.ld, b, B.ld, beta, rest, C.ld);

@@ -58,12 +58,12 @@ struct Gemmt {
     const Uplo uplo = args.uplo;
     const auto beta = T(args.beta);
     const auto C = tile<T>(buffers[2]);
-    const device::cuda::LeafWorkspace<T> workspace;
     const auto product = product_on(on, buffers, args);
+    const auto rectangle = [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); };
+    if (fills_square(on, buffers[2], C.n)) return rectangle(common::around_trapezoid(uplo, C.m, C.n, args.first_row));
+    const device::cuda::LeafWorkspace<T> workspace;
     common::cut_trapezoid(
-        uplo, C.m, C.n, args.first_row, device::cuda::leaf,
-        [&](const Rectangle& r) { product(r.i, r.j, r.m, r.n, beta, element(C, r.i, r.j), C.ld); },
-        [&](int row, int column, int n) {
+        uplo, C.m, C.n, args.first_row, device::cuda::leaf, rectangle, [&](int row, int column, int n) {
           T* const corner = element(C, row, column);
           if (beta != T{})
             device::check("gemmt", device::cuda::scale<T>(on.handle, n, n, T(1), corner, C.ld, workspace.square,

@@ -42,6 +42,18 @@ bool may_run() {
   else return true;
 }
 
+/// Whether an operation on a trapezoid of a tile computes the square around its triangle, too. Then one product
+/// replaces several kernels, of which those at the diagonal would leave most of a GPU idle.
+constexpr bool fills_square(const auto& /*on*/, const void* /*buffer*/, int /*order*/) { return false; }
+#ifdef TESSERA_WITH_CUDA
+inline bool fills_square(const device::OnDevice& /*on*/, const void* buffer, int order) {
+  constexpr int largest =
+      1024;  // a GPU computes such a square at once; a larger one takes twice as long as its triangle
+  return order <= largest && device::is_rest_unused(*static_cast<const device::PartialTile*>(buffer),
+                                                    starpu_worker_get_local_memory_node());
+}
+#endif
+
 /// Announces that the current task, which runs on a core, overwrites its output tiles where they are.
 inline void announce_outputs(void* buffers[]) {
   auto* const task = starpu_task_get_current();

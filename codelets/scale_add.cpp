@@ -79,7 +79,9 @@ struct Scale {
       device::check(adds ? "add" : "scale",
                     device::cuda::copy_triangle<T>(on.handle, uplo, n, square, ld, workspace.packed, c, C.ld));
     };
-    common::cut_trapezoid(uplo, C.m, C.n, args.first_row, device::cuda::leaf, rectangle, corner);
+    if (fills_square(on, buffers[adds ? 1 : 0], C.n))
+      rectangle(common::around_trapezoid(uplo, C.m, C.n, args.first_row));
+    else common::cut_trapezoid(uplo, C.m, C.n, args.first_row, device::cuda::leaf, rectangle, corner);
     clear_imaginary_diagonal();  // scaling may have left −0
   }
 #endif

@@ -21,6 +21,10 @@ struct Rectangle {
 constexpr Rectangle rest_of_trapezoid(Uplo uplo, int m, int n, int first) {
   return uplo == Uplo::Lower ? Rectangle{first + n, 0, m - first - n, n} : Rectangle{0, 0, first, n};
 }
+/// The rectangle together with the square around the triangle.
+constexpr Rectangle around_trapezoid(Uplo uplo, int m, int n, int first) {
+  return uplo == Uplo::Lower ? Rectangle{first, 0, m - first, n} : Rectangle{0, 0, first + n, n};
+}
 /// The number of elements of the trapezoid. The triangle counts as n²/2, as in flop counts.
 constexpr double trapezoid_elements(Uplo uplo, Index m, Index n, Index first) {
   const auto width = static_cast<double>(n);

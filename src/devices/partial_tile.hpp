@@ -91,6 +91,11 @@ inline std::size_t offset(const starpu_matrix_interface& tile, int i, int j) {
   return (static_cast<std::size_t>(i) + static_cast<std::size_t>(j) * tile.ld) * tile.elemsize;
 }
 
+/// Whether the tile in this memory is a copy of which nobody reads the elements outside the used part.
+inline bool is_rest_unused(const PartialTile& tile, unsigned node) {
+  return tile.part != Part::All && tile.home != static_cast<int>(node);
+}
+
 /// The largest distance of columns for CUDA's cudaMemcpy2D and cudaMemset2D [bytes].
 inline constexpr std::size_t most_apart = std::numeric_limits<int>::max();
 

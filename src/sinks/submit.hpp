@@ -18,6 +18,8 @@
 
 #include "codelets/argument_text.hpp"
 #include "common/float_mode.hpp"
+#include "common/triangle.hpp"
+#include "devices/partial_tile.hpp"
 #include "dump.hpp"
 #include "exchange.hpp"
 #include "runtime/progress/progress.hpp"
@@ -95,6 +97,7 @@ class Submitter {
   std::optional<TemporaryTile> partial_sum(const tile::Tile& C, std::size_t element_size) {
     if (!runs(C.handle)) return {};
     TemporaryTile tile(C.rows, C.columns, element_size);
+    if (!C.is_whole()) device::use_triangle(tile.handle(), common::uplo_of(C.part), C.diagonal);
     tile.stand_for(*C.grid, C.i, C.j);
     if (exchange_) exchange_->processes().keep(tile.handle());
     return tile;

@@ -99,6 +99,22 @@ constexpr std::array<UpdateCase, 5> update_cases{{
     {40, 7, 8, 8},  // one chunk
 }};
 
+/// Computes an update in panels, and checks the result.
+template <Scalar T>
+::testing::AssertionResult update_is_exact(const Routine<T>& routine, const Options& options, const UpdateCase& shape,
+                                           std::uint64_t seed, T beta) {
+  const auto session = runtime::session();
+  const auto before = integer_call(routine, options, {shape.order, shape.order, shape.k}, seed, T(3), beta);
+  auto after = before;
+  auto plan = plan::plan_sums(session->machine(), type_letter<T>, {shape.order, shape.width, shape.chunk}, 1, shape.k);
+  const Index count = tile::divide_up(shape.order, shape.width);
+  plan.sums = 1;
+  plan.panels = {1, count, count};
+  if (session->machine().has_owners()) plan.grid = {1, session->machine().gpu_count()};
+  routines::compute_update<T>(session, plan, described(after));
+  return result_is_that_of_the_host(before, after);
+}
+
 bool is_update(const Routine<std::complex<double>>& routine) {
   return routine.name == "syrk" || routine.name == "herk" || routine.name == "syr2k" || routine.name == "her2k";
 }
@@ -108,28 +124,29 @@ INSTANTIATE_TEST_SUITE_P(, UpdateInPanels, each_routine(is_update), its_name);
 
 TEST_P(UpdateInPanels, IsExactOnIntegers) {
   run([]<Scalar T>(const Routine<T>& routine) {
-    const auto session = runtime::session();
     std::uint64_t seed = 0;
     for_all_options(routine, [&](const Options& options) {
       if (options.op_a != Op::NoTrans) return;
       for (const auto& shape : update_cases)
-        for (const T beta : {T(0), T(1), T(-2)}) {
-          const Extent size{shape.order, shape.order, shape.k};
-          const auto before = integer_call(routine, options, size, ++seed, T(3), beta);
-          auto after = before;
-          auto plan =
-              plan::plan_sums(session->machine(), type_letter<T>, {shape.order, shape.width, shape.chunk}, 1, shape.k);
-          const Index count = tile::divide_up(shape.order, shape.width);
-          plan.sums = 1;
-          plan.panels = {1, count, count};
-          if (session->machine().has_owners()) plan.grid = {1, session->machine().gpu_count()};
-          routines::compute_update<T>(session, plan, described(after));
-          ASSERT_TRUE(result_is_that_of_the_host(before, after))
+        for (const T beta : {T(0), T(1), T(-2)})
+          ASSERT_TRUE(update_is_exact(routine, options, shape, ++seed, beta))
               << "order " << shape.order << ", k " << shape.k << ", panels of " << shape.width << ", chunks of "
               << shape.chunk;
-        }
     });
   });
+}
+
+/// Counts what only the stand-in for CUDA counts; see support/stand_in_cuda.
+using Count = int (*)(const char* what);
+Count stand_in_count() { return reinterpret_cast<Count>(dlsym(RTLD_DEFAULT, "stand_in_count")); }
+
+TEST(UpdatesInPanels, AreOnlyProducts) {
+  const auto count = stand_in_count();
+  if (count == nullptr) GTEST_SKIP() << "needs the stand-in for CUDA";
+  const int before = count("updates");
+  for (const char* const name : {"syrk", "syr2k"})
+    EXPECT_TRUE(update_is_exact(routine<double>(name), {.uplo = Uplo::Upper}, update_cases[1], 1, -2.));
+  EXPECT_EQ(count("updates"), before);
 }
 
 /// Calls with a triangle of this order on the left.
@@ -212,9 +229,6 @@ TEST_P(TriangularInPanels, IsAccurateInWidePanels) {
   });
 }
 
-/// Counts what only the stand-in for CUDA counts; see support/stand_in_cuda.
-using Count = int (*)(const char* what);
-
 /// A solve with a triangle on the left in four steps, whose blocks are inverted.
 /// @param bad_row  a row of B with a NaN; -1: none
 void solve_in_four_steps(Op op, Index bad_row) {
@@ -228,7 +242,7 @@ void solve_in_four_steps(Op op, Index bad_row) {
 class WideSteps : public ::testing::Test {
  protected:
   void SetUp() override {
-    count_ = reinterpret_cast<Count>(dlsym(RTLD_DEFAULT, "stand_in_count"));
+    count_ = stand_in_count();
     if (count_ == nullptr) GTEST_SKIP() << "needs the stand-in for CUDA";
     solve_in_four_steps(Op::NoTrans, -1);  // the first call creates streams and memory
   }

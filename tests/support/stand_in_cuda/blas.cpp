@@ -39,6 +39,7 @@ template <typename T>
 cublasStatus_t update(cublasHandle_t handle, bool hermitian, cublasFillMode_t uplo, cublasOperation_t op, Index n,
                       Index k, T alpha, const Matrix<const T>& A, const Matrix<const T>& B, T beta, const Matrix<T>& C,
                       bool twice) {
+  counts.updates++;
   return run(handle, [=] {
     const auto other = adjoint_of(op, hermitian);
     multiply(op, other, n, n, k, alpha, A, B, beta, C, part_of(uplo));

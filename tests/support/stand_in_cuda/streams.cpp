@@ -262,8 +262,9 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
   return stream_of(stream).wait(), cudaSuccess;
 }
 int stand_in_count(const char* what) {
-  const auto& count = std::strcmp(what, "solves") == 0 ? counts.solves : counts.stream_waits;
-  return count;
+  if (std::strcmp(what, "updates") == 0) return counts.updates;
+  if (std::strcmp(what, "solves") == 0) return counts.solves;
+  return counts.stream_waits;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (has_ended) return cudaErrorCudartUnloading;
