@@ -34,12 +34,19 @@ double PanelTimes::seconds(double rows, double columns) const {
 /// The time to factorize a panel while updates run at the same time [s].
 /// @param exchanges  seconds in which the updates move rows
 double Gpu::factorization_seconds(std::string_view operation, const TaskWork& work, double exchanges) const {
+  const auto& product = kernels.find("gemm"sv)->second;
   const auto of = [&](std::string_view name) {
-    return panels.find(name)->second.seconds(work.panel.rows, work.panel.columns);
+    const auto& times = panels.find(name)->second;
+    const auto [rows, columns, moved] = work.panel;
+    const double wider = columns - times.widest();
+    if (wider <= 0) return times.seconds(rows, columns);
+    // It is factorized in panels of the widest that was measured, which become shorter, and update the rest by
+    // products.
+    return times.seconds(rows - wider / 2, columns) + product.seconds((work.flops - work.products) * wider / columns);
   };
   const double alone = of(operation.substr(0, operation.find("_beside")));
   if (work.products == 0) return alone;
-  const double products = (kernels.find("gemm"sv)->second.seconds(work.products) + exchanges) / products_beside,
+  const double products = (product.seconds(work.products) + exchanges) / products_beside,
                beside = alone * of("getrf_beside_updates") / of("getrf");
   return products >= beside ? products : products + (1 - products / beside) * alone;  // the rest runs alone
 }

@@ -52,6 +52,8 @@ class PanelTimes {
   void add(double columns, device::CostCurve by_rows) { curves_[columns] = std::move(by_rows); }
   /// Seconds of a panel.
   double seconds(double rows, double columns) const;
+  /// The columns of the widest panel that was measured.
+  double widest() const { return curves_.rbegin()->first; }
 
  private:
   std::map<double, device::CostCurve> curves_;  ///< by the columns of a panel

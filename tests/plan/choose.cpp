@@ -349,6 +349,18 @@ TEST(Panels, TakeTheTimeOfTheirColumns) {
   EXPECT_DOUBLE_EQ(times.seconds(4000, 2048), 2048 * 3.0);
 }
 
+TEST(Panels, WiderThanThoseThatWereTimedAlsoTakeTheTimeOfTheirProducts) {
+  auto gpu = model_of(1, 1e9).gpus.front();
+  gpu.overhead = 0;
+  gpu.panels["getrf"].add(256, CostCurve({{1000, 1}, {2000, 2}}));
+  const auto seconds = [&](double rows, double columns) {
+    return gpu.task_seconds("getrf", {.flops = rows * columns * columns, .panel = {rows, columns}}, 8);
+  };
+  EXPECT_DOUBLE_EQ(seconds(1500, 256), 256 * 1.5);
+  // Two panels, the second of which is shorter; half of the flops are in the product between them.
+  EXPECT_DOUBLE_EQ(seconds(1750, 512), 512 * (1750 - 128) / 1000. + gpu.product_seconds(1750. * 512 * 512 / 2));
+}
+
 // A candidate that would take longer to rehearse than the call takes is not.
 TEST(Choice, TakesTheMostPromisingPlanIfAllAreTooLargeToRehearse) {
   const auto model = model_of(1, 1e9);
