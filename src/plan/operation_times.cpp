@@ -26,6 +26,7 @@ std::map<std::string, device::CostCurve::Point> time_operations(const machine::M
   codelets::InfoValue info;
   std::map<std::string, device::CostCurve::Point> times;
   const auto time = [&](const char* operation, int length, auto run) {
+    if (gpu.failed()) return;
     const double seconds = chain(gpu, length, run) / length;
     times[operation] = {gpu.flops(), seconds};
   };
