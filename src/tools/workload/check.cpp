@@ -19,13 +19,6 @@ constexpr double small_matrix = 5e7;   // elements; the oracle's copies fit easi
 constexpr Index smallest_block = 64;   // distance of compared elements of C; at most half a tile
 constexpr Index gathered = 4'000'000;  // limit of the elements gathered from each side
 
-/// difference / scale. The result is infinite if the difference is not a number, or if only the scale is 0.
-double relative(double difference, double scale) {
-  if (difference == 0) return 0;
-  const double error = difference / scale;
-  return std::isnan(error) ? infinite : error;
-}
-
 /// Checks that C is unchanged where the routine must not write, and that the diagonal of a Hermitian C is real.
 template <Scalar T>
 bool rest_is_intact(const Equation<T>& e) {

@@ -11,6 +11,14 @@
 
 namespace tessera::bench {
 
+/// difference / scale; 0 if both are 0, as for an empty matrix. The result is infinite if the difference is not a
+/// number, or if only the scale is 0.
+inline double relative(double difference, double scale) {
+  if (difference == 0) return 0;
+  const double error = difference / scale;
+  return std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
+}
+
 /// The bound of the relative error. The two sides of the equation may differ by this times Σ |factor| |left| |right| +
 /// |β| |before|, whatever the order of the additions (Higham, Accuracy and Stability, 2nd ed., sections 3.1 and 3.6). k
 /// is the number of terms of all products together.

@@ -121,7 +121,8 @@ class Lu final : public Factorization {
       std::swap(expected[i], expected[static_cast<std::size_t>(pivots_[i] - 1)]);
     Verdict verdict{0, error_bound<T>(k)};
     for (std::size_t i = 0; i < expected.size(); i++)
-      verdict.add(static_cast<double>(magnitude(expected[i] - result.x[i]) / result.s[i]));
+      verdict.add(
+          relative(static_cast<double>(magnitude(expected[i] - result.x[i])), static_cast<double>(result.s[i])));
     return verdict;
   }
 

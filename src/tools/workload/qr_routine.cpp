@@ -95,10 +95,10 @@ class Qr final : public Factorization {
     const double norm_of_r = norm(y);
     y.resize(size(p.m));
     for (Index j = k - 1; j >= 0; j--) reflect<T>(C + j * ld, j, p.m, tau<T>(p)[j], y);
-    const double departure = std::abs(norm(y) - norm_of_r) / norm_of_r;  // departure of Q from a unitary matrix
+    const double departure =
+        relative(std::abs(norm(y) - norm_of_r), norm_of_r);  // departure of Q from a unitary matrix
     for (std::size_t i = 0; i < y.size(); i++) y[i] -= expected[i];
-    const double error = norm(y) / norm(expected);
-    return error >= departure ? error : departure;  // a NaN stays
+    return std::max(departure, relative(norm(y), norm(expected)));
   }
   /// y ← (I − τ v vᴴ) y, where the stored elements of v lie below row j.
   template <Scalar T>
@@ -122,14 +122,11 @@ class Qr final : public Factorization {
     // Elements are distributed uniformly in (−1/2, 1/2).
     const double norm_of_a = std::sqrt(static_cast<double>(p.m) * static_cast<double>(p.n) / (is_complex<T> ? 6 : 12)),
                  scale = norm_of_a * norm(x.x) + norm(b.x);
-    if (p.m == p.n) return norm(r.x) / scale;
-    if (p.m < p.n) {
-      const double error = norm(r.x) / scale;
-      const double departure =
-          departure_from_smallest<T>(A, p.m, norm_of_a, {.data = static_cast<const T*>(o.A), .ld = s.A.ld}, x);
-      return error >= departure ? error : departure;  // a NaN stays
-    }
-    return norm(apply<T>(A.transposed(true), p.n, r).x) / (norm_of_a * scale);
+    if (p.m > p.n) return relative(norm(apply<T>(A.transposed(true), p.n, r).x), norm_of_a * scale);
+    const double error = relative(norm(r.x), scale);
+    if (p.m == p.n) return error;
+    return std::max(
+        error, departure_from_smallest<T>(A, p.m, norm_of_a, {.data = static_cast<const T*>(o.A), .ld = s.A.ld}, x));
   }
 
   mutable std::vector<std::complex<double>> tau_;  ///< tau of the latest call

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "workload/operand.hpp"
+#include "workload/check.hpp"
 
 namespace tessera::bench {
 
@@ -49,7 +49,7 @@ double departure_from_smallest(const Operand<T>& A, Index m, double norm_of_a, c
     const auto part = apply<T>(A.transposed(true), std::ssize(x.x), more);
     for (std::size_t i = 0; i < rest.x.size(); i++) rest.x[i] -= part.x[i];
   }
-  return norm(rest.x) / (norm_of_a * norm(y) + norm(x.x));
+  return relative(norm(rest.x), norm_of_a * norm(y) + norm(x.x));
 }
 
 }  // namespace tessera::bench
