@@ -126,12 +126,16 @@ class Campaign {
     if (spread_) spread_->fill();
   }
 
-  /// What to do before each call. A call overwrites C. The old C is restored if repeated calls would overflow the type,
-  /// or if the routine needs the old values.
+  /// What to do before each call. A call overwrites C. The old C is restored once, because earlier measurements have
+  /// overwritten it, or before each call if repeated calls would overflow the type, or if the routine needs the old
+  /// values.
   std::function<void()> preparation(const Result& result) const {
     constexpr double too_large = 1e30;
-    if (std::pow(result.routine->growth(result.problem), 1 + options_.warmup + options_.repeat) <= too_large) return {};
-    return [this, &result] { restore_result(result); };
+    const auto restore = [this, &result] { restore_result(result); };
+    if (std::pow(result.routine->growth(result.problem), 1 + options_.warmup + options_.repeat) > too_large)
+      return restore;
+    restore();
+    return {};
   }
 
   /// @param counted  called just before the first call that counts
@@ -163,11 +167,9 @@ class Campaign {
     return start;
   }
 
-  /// Makes the matrices of a call on spread operands.
+  /// Makes the matrices of a call on spread operands. `preparation` fills them.
   void spread(const Routine& routine, const Problem& problem) {
-    if (problem.memory != Memory::Spread) return;
-    spread_ = routine.spread(problem, operands_->get());
-    spread_->fill();
+    if (problem.memory == Memory::Spread) spread_ = routine.spread(problem, operands_->get());
   }
 
   void start_runtime(const Configuration& configuration) {
