@@ -138,9 +138,15 @@ class Campaign {
     return {};
   }
 
-  /// @param counted  called just before the first call that counts
+  /// @param counted  called after each measured call, with statistics that begin with it
   void time(Result& result, const std::function<void()>& run, const std::function<void()>& counted = {}) {
-    result.timing = measure({run, preparation(result), counted}, {options_.warmup, options_.repeat}, progress_);
+    auto prepare = preparation(result);
+    if (counted)
+      prepare = [prepare] {
+        if (prepare) prepare();
+        reset_statistics();
+      };
+    result.timing = measure({run, prepare, counted}, {options_.warmup, options_.repeat}, progress_);
   }
 
   /// Checks one more call, which starts from the C that the oracle assumes.
@@ -238,8 +244,7 @@ class Campaign {
     spread(routine, problem);
     if (spread_) result.tile_m = spread_->tile().rows, result.tile_n = spread_->tile().columns;
     const auto call = [&] { spread_ ? spread_->run() : routine.run_tessera(problem, operands_->get()); };
-    time(result, call, [] { reset_statistics(); });
-    result.activity = tools::activity(options_.repeat, plan.has_cores());
+    time(result, call, [&] { tools::add(result.activity, tools::activity(plan.has_cores())); });
     result.parts.chain =
         routine.critical_path(problem, operands_->on_host(), rate_of_a_device(problem.type, configuration.gpus));
     check(result, call);

@@ -74,11 +74,11 @@ Timing measure(const TimedCall& call, const Repetitions& repetitions, Progress& 
     progress.show(fmt::format("warm-up {}/{}", i + 1, repetitions.warmup), took(last));
     last = seconds_of(call);
   }
-  if (call.counted) call.counted();
   std::vector<double> all;
   for (int i = 0; i < repetitions.repeat; i++) {
     progress.show(fmt::format("repetition {}/{}", i + 1, repetitions.repeat), took(last));
     all.push_back(last = seconds_of(call));
+    if (call.counted) call.counted();
   }
   timing.median = median(all);
   timing.best = std::ranges::min(all);

@@ -52,7 +52,7 @@ struct Repetitions {
 struct TimedCall {
   std::function<void()> run;
   std::function<void()> prepare;  ///< called before each call, not timed; may be empty
-  std::function<void()> counted;  ///< called once, before the first measured call; may be empty
+  std::function<void()> counted;  ///< called after each measured call; may be empty
 };
 
 /// Times one call.

@@ -51,26 +51,46 @@ std::string say_time(const Activity& a, const PolicyStatistics& p) {
                      share(p.idle_for_tasks, a.workers), for_data, microseconds(p.in_push), microseconds(p.in_pop));
 }
 
-/// Visits every number together with its name in JSON.
-template <typename Policy, typename Visit>
-void for_each_count(Policy& p, Visit visit) {
-  visit("tasks", p.tasks);
-  visit("own_tiles", p.own_tiles), visit("peer_tiles", p.peer_tiles), visit("far_tiles", p.far_tiles);
-  visit("steals", p.steals);
-  visit("idle_for_tasks_s", p.idle_for_tasks), visit("idle_for_data_s", p.idle_for_data);
-  visit("in_push_s", p.in_push), visit("in_pop_s", p.in_pop);
+/// Visits every number, a member, together with its name in JSON.
+template <typename Visit>
+void for_each_count(Visit visit) {
+  using P = PolicyStatistics;
+  visit("tasks", &P::tasks);
+  visit("own_tiles", &P::own_tiles), visit("peer_tiles", &P::peer_tiles), visit("far_tiles", &P::far_tiles);
+  visit("steals", &P::steals);
+  visit("idle_for_tasks_s", &P::idle_for_tasks), visit("idle_for_data_s", &P::idle_for_data);
+  visit("in_push_s", &P::in_push), visit("in_pop_s", &P::in_pop);
 }
 
 }  // namespace
 
-Activity activity(int calls, bool cores_share) {
+Activity activity(bool cores_share) {
   const bool cores = cores_share || placement() == Placement::Scheduler;
-  Activity result{statistics(), calls, gpu_count()};
+  Activity result{statistics(), 1, gpu_count()};
   for (const auto& device : devices()) {
     if (device.kind == Device::Kind::Gpu) result.gpu_workers += device.workers;
     if (device.kind == Device::Kind::Gpu || cores) result.workers += device.workers;
   }
   return result;
+}
+
+void add(std::optional<Activity>& sum, const Activity& more) {
+  if (!sum) {
+    sum = more;
+    return;
+  }
+  auto& total = sum->total;
+  const auto& [seconds, tasks, h2d, d2h, d2d, links, policy] = more.total;
+  sum->calls += more.calls, total.seconds += seconds, total.tasks += tasks;
+  total.bytes_h2d += h2d, total.bytes_d2h += d2h, total.bytes_d2d += d2d;
+  for (const auto& link : links) {
+    const auto same = std::ranges::find_if(
+        total.links, [&](const LinkTraffic& other) { return other.from == link.from && other.to == link.to; });
+    if (same == total.links.end()) total.links.push_back(link);
+    else same->bytes += link.bytes;
+  }
+  if (total.policy && policy)
+    for_each_count([&](const char*, auto count) { (*total.policy).*count += (*policy).*count; });
 }
 
 std::vector<GpuTraffic> by_gpu(const Activity& a) {
@@ -103,8 +123,8 @@ nlohmann::ordered_json links_json(const Activity& a) {
 nlohmann::ordered_json scheduling_json(const Activity& a) {
   if (!a.total.policy) return nullptr;
   nlohmann::ordered_json json;
-  for_each_count(*a.total.policy,
-                 [&](const char* name, auto count) { json[name] = static_cast<double>(count) / a.calls; });
+  const auto& policy = *a.total.policy;
+  for_each_count([&](const char* name, auto count) { json[name] = static_cast<double>(policy.*count) / a.calls; });
   json["workers"] = a.workers, json["gpu_workers"] = a.gpu_workers, json["seconds"] = a.total.seconds / a.calls;
   return json;
 }
@@ -128,8 +148,8 @@ void from_json(const nlohmann::json& json, Activity& a) {
     (from < 0 ? total.bytes_h2d : to < 0 ? total.bytes_d2h : total.bytes_d2d) += bytes;
   }
   if (json.at("policy").is_null()) return;
-  for_each_count(total.policy.emplace(),
-                 [&](const char* name, auto& count) { json.at("policy").at(name).get_to(count); });
+  auto& policy = total.policy.emplace();
+  for_each_count([&](const char* name, auto count) { json.at("policy").at(name).get_to(policy.*count); });
 }
 
 }  // namespace tessera::tools

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,12 @@ struct Activity {
   int gpu_workers = 0;  ///< how many of them drive a GPU
 };
 
-/// Statistics since `reset_statistics`, divided over `calls` calls.
-/// @param cores_share  whether the plan of the calls has tiles for cores; under placement `scheduler`, cores always
+/// Statistics of one call, since `reset_statistics`.
+/// @param cores_share  whether the plan of the call has tiles for cores; under placement `scheduler`, cores always
 ///                     compute
-Activity activity(int calls, bool cores_share);
+Activity activity(bool cores_share);
+/// Adds further calls on the same devices.
+void add(std::optional<Activity>& sum, const Activity& more);
 
 /// Average bytes per call.
 struct GpuTraffic {
