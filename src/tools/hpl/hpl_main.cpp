@@ -16,6 +16,7 @@
 #include "hpl/hpl_report.hpp"
 #include "hpl/random_system.hpp"
 #include "plan/plans.hpp"
+#include "routines/operands.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/ranks_of_node.hpp"
 #include "runtime/session.hpp"
@@ -89,7 +90,7 @@ class Gesv {
       runtime_.emplace(options_);
       if (gpu_count() > 0) warm_up();
     }
-    return plan::plan_getrf(runtime::session()->machine(), 'd', n, n).tile.n;
+    return plan::plan_getrf(routines::machine_for(*runtime::session(), {A(), b()}), 'd', n, n).tile.n;
   }
 
   Index solve(Index n, double* A, double* b) {
