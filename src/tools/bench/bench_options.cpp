@@ -106,6 +106,9 @@ std::optional<Options> parse_options(int argc, char** argv) {
   if (app.count("--trace") > 0) tools::require_empty_folder("--trace", options.trace);
   parse_problem_options(app, typed.problem, options);
   parse_running(typed, options);
+  if (options.demo && options.memory && !Problem{.memory = *options.memory}.in_host_memory())
+    throw BadArgument("--memory", typed.problem.memory,
+                      "cannot be used with --demo, whose operands are in host memory");
   if (options.sweep)
     require_plain_sweep(app, {"--tile", "--policy", "--placement", "--against", "--trace", "--demo"},
                         options.gpus.size());

@@ -82,15 +82,14 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
       n, say_devices(ours, machine), tiles, gpus ? " and moved the data" : "", say_rate(ours.rate()),
       say_fraction(ours));
   if (gpus && ours.activity)
-    text += fmt::format("{:.1f} GB were copied from the host to the GPUs; the compulsory minimum is {:.1f} GB. ",
-                        ours.bytes()->h2d * 1e-9, ours.bytes_min_h2d * 1e-9);
+    text += fmt::format("{} GB were copied from the host to the GPUs; the compulsory minimum is {} GB. ",
+                        tools::gigabytes(ours.bytes()->h2d), tools::gigabytes(ours.bytes_min_h2d));
   if (const auto* xt = find(results, "cublasxt", true)) text += compare(ours, *xt, "NVIDIA's cuBLAS-XT") + " ";
   if (const auto* blas = find(results, "openblas", false), *on_cores = find(results, "tessera", false);
       blas != nullptr && on_cores != nullptr) {
     if (gpus)
-      text +=
-          fmt::format("The cores alone, with a smaller problem (n = {}), reach {} with Tessera and {} with OpenBLAS. ",
-                      blas->problem.n, say_rate(on_cores->rate()), say_rate(blas->rate()));
+      text += fmt::format("The cores alone, with n = {}, reach {} with Tessera and {} with OpenBLAS. ", blas->problem.n,
+                          say_rate(on_cores->rate()), say_rate(blas->rate()));
     else text += compare(ours, *blas, "OpenBLAS") + " ";
     constexpr double disturbed = 0.8;
     if (!gpus && std::max(ours.fraction_of_limit(), blas->fraction_of_limit()) < disturbed)
@@ -129,8 +128,10 @@ std::string advise(const Result& ours) {
   };
   if (ours.gpus > 0) {
     const auto counts = ours.gpus > 1 ? fmt::format(" --gpus 1,{}", ours.gpus) : "";
-    add(bench, counts + " --size 8192,16384", "other sizes");
-    add(bench, counts + " --size 8192,16384 --memory pageable", "the same in memory that is not pinned");
+    const auto sizes = counts + fmt::format(" --size {},{}", ours.problem.n / 4, ours.problem.n / 2);
+    add(bench, sizes, "other sizes");
+    if (ours.problem.memory == Memory::Pinned)
+      add(bench, sizes + " --memory pageable", "the same in memory that is not pinned");
   } else {
     add(bench, " --size 256,1024,2048 --against openblas --check", "other sizes");
   }
@@ -162,7 +163,7 @@ void choose_demo(Options& options, const Machine& machine, Limits& limits) {
   options.tile = 0, options.repeat = 3, options.warmup = 1;
   options.check = true;
   options.against_openblas = gpus == 0;
-  options.against_cublasxt = gpus > 0, options.against_cublas = options.against_cusolver = false;
+  options.against_cublasxt = gpus > 0 && machine.has_cuda(), options.against_cublas = options.against_cusolver = false;
   options.xt_blocks = {
       8192};  // best block on one and on four H200 for the sizes of a demo; trying all of them takes minutes
 }
@@ -171,7 +172,7 @@ std::vector<Result> run_demo(const Options& options, const Machine& machine, Lim
                              Progress& progress) {
   auto results = run_campaign(options, machine, limits, report, progress);
   if (options.gpus.front() > 0 && options.cpus != 0) {
-    // OpenBLAS would need minutes for the product that takes the GPUs a second, so it gets a smaller one.
+    // OpenBLAS would need minutes for the product that takes fast GPUs a second, so it gets another one.
     auto on_cores = options;
     on_cores.gpus = {0};
     on_cores.settle(Memory::Pageable);
