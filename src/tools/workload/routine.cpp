@@ -10,20 +10,22 @@ namespace tessera::bench {
 
 namespace {
 
-/// Where operands in this memory are, as the plan of a call is told.
-int place_of(Memory memory) {
+/// Where operands in this memory are, as the plan of a call is told. Without CUDA, it is told nothing about pageable
+/// memory.
+int place_of(Memory memory, bool has_cuda) {
   switch (memory) {
   case Memory::Pinned: return machine::in_host_memory;
   case Memory::Device: return 0;
   case Memory::Spread: return machine::on_their_owners;
-  default: return machine::in_pageable_memory;
+  default: return has_cuda ? machine::in_pageable_memory : machine::in_host_memory;
   }
 }
 
 }  // namespace
 
 const machine::Machine& machine_for(const Problem& problem) {
-  return runtime::session()->machine_for_plan(place_of(problem.memory));
+  const auto session = runtime::session();
+  return session->machine_for_plan(place_of(problem.memory, session->machine().has_cuda()));
 }
 
 algorithms::Plan Routine::plan_of(const Problem& problem) const { return plan_of(problem, machine_for(problem)); }
