@@ -103,7 +103,7 @@ class Campaign {
     if (options_.against_cublas)
       run_on_one_gpu(routine, problem, "cublas", routine.peers().cublas, &Routine::run_cublas);
     if (options_.against_cusolver)
-      run_on_one_gpu(routine, problem, "cusolver", routine.peers().cusolver, &Routine::run_cusolver);
+      run_on_one_gpu(routine, problem, "cusolver", routine.has_cusolver(problem), &Routine::run_cusolver);
     if (options_.against_openblas) run_openblas(routine, problem);
   }
 

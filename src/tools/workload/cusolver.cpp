@@ -216,7 +216,6 @@ void CuSolver::factorize_with_pivots(char type, Index m, Index n, void* A, Index
 void CuSolver::factorize_by_reflectors(char type, Index m, Index n, void* A, Index lda, void* tau, Index nrhs, void* B,
                                        Index ldb) {
   if (m == 0 || n == 0) return;
-  if (nrhs > 0 && m < n) throw RuntimeError("cuSOLVER has no LQ factorization");
   state_->on_gpu(type, [&]<Scalar T>(T) {
     const auto rows = static_cast<int>(m), columns = static_cast<int>(n), right = static_cast<int>(nrhs);
     const auto bytes = static_cast<std::size_t>(std::min(m, n)) * sizeof(T);

@@ -28,7 +28,8 @@ Index with_workspace(Call call) {
 class Factorization : public Routine {
  public:
   Factorization(std::string name, bool solves) : Routine(std::move(name)), solves_(solves) {}
-  Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = true}; }
+  Peers peers() const override { return {.openblas = true, .cublas = false}; }
+  bool has_cusolver(const Problem& /*p*/) const override { return true; }
   double flops(const Problem& p) const final { return common::flops_of_multiply_add(p.type) * multiply_adds(p); }
   Shapes shapes(const Problem& p) const final {
     auto factors = matrix(p);

@@ -37,7 +37,7 @@ class Inverse final : public Factorization {
   Takes takes() const override {
     return {.uplo = in_triangle(), .diag = which_ == Inversion::Trtri, .k = false, .beta = false};
   }
-  Peers peers() const override { return {.openblas = true, .cublas = false, .cusolver = in_triangle()}; }
+  bool has_cusolver(const Problem& /*p*/) const override { return in_triangle(); }
   bool can_be_simulated() const override { return in_triangle(); }
 
   using Routine::plan_of;

@@ -137,7 +137,7 @@ class LuNopiv final : public Factorization {
 
   Takes takes() const override { return {.beta = false}; }
   /// OpenBLAS always pivots.
-  Peers peers() const override { return {.openblas = false, .cublas = false, .cusolver = true}; }
+  Peers peers() const override { return {.openblas = false, .cublas = false}; }
 
   using Routine::plan_of;
   algorithms::Plan plan_of(const Problem& p, const machine::Machine& machine) const override {

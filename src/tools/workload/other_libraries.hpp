@@ -95,7 +95,7 @@ class CuSolver : common::NotCopyable {
                              Index ldb);
   /// Overwrites A (m×n) with its QR factors and, if nrhs > 0, B (m×nrhs) with the solution of the least squares
   /// problem.
-  /// @throws RuntimeError if nrhs > 0 and m < n, because cuSOLVER has no LQ factorization
+  /// @pre nrhs is 0, or m ≥ n
   void factorize_by_reflectors(char type, Index m, Index n, void* A, Index lda, void* tau, Index nrhs, void* B,
                                Index ldb);
   /// A triangle of A ← its inverse, its product with its adjoint, or the inverse of the matrix whose factor it is.

@@ -45,6 +45,8 @@ class Qr final : public Factorization {
 
   void run_tessera(const Problem& p, const Operands& o) const override { run<Index>(p, o); }
   void run_openblas(const Problem& p, const Operands& o) const override { run<int>(p, o); }
+  /// cuSOLVER has no LQ factorization.
+  bool has_cusolver(const Problem& p) const override { return !solves() || p.m >= p.n; }
   void run_cusolver(CuSolver& solver, const Problem& p, const Operands& o) const override {
     const auto s = shapes(p);
     solver.factorize_by_reflectors(p.type, p.m, p.n, address_of_matrix(o), shape_of_matrix(s).ld,

@@ -30,9 +30,9 @@ struct Takes {
 /// The routines that invert a matrix given its factors, or are part of such an inversion.
 enum class Inversion { Trtri, Lauum, Potri, Getri };
 
-/// Which other libraries have the routine. cuBLAS-XT has the same routines as cuBLAS.
+/// Which other libraries have the routine, apart from cuSOLVER. cuBLAS-XT has the same routines as cuBLAS.
 struct Peers {
-  bool openblas = true, cublas = true, cusolver = false;
+  bool openblas = true, cublas = true;
 };
 
 /// The machine on which a call is planned: that of the Runtime. @pre a Runtime exists
@@ -101,6 +101,8 @@ class Routine : common::NotCopyable {
                             const Operands& /*operands*/) const {}
   /// @pre  the GPU can access the operands
   virtual void run_cublas(CuBlas& /*blas*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}
+  /// Whether cuSOLVER has the routine for this problem.
+  virtual bool has_cusolver(const Problem& /*problem*/) const { return false; }
   /// Runs on one GPU, with copies to the GPU and back unless the operands are there.
   virtual void run_cusolver(CuSolver& /*solver*/, const Problem& /*problem*/, const Operands& /*operands*/) const {}
   /// Whether cuSOLVERMg, which runs on several GPUs, has the routine for this problem.
