@@ -73,13 +73,14 @@ class Factorization : public Routine {
   }
 
  private:
-  /// The used elements and the right-hand sides, in both directions.
+  /// The used elements in both directions, with the right-hand sides in and the solutions out.
   blas::Traffic traffic(const Problem& p) const final {
     const auto shape = matrix(p);
-    const double elements =
-        used_elements(p) + static_cast<double>(std::max(shape.rows, shape.columns)) * right_hand_sides(p);
-    const double bytes = elements * static_cast<double>(common::size_of(p.type));
-    return {bytes, bytes};
+    const auto bytes = [&](Index rows) {
+      const double elements = used_elements(p) + static_cast<double>(rows) * right_hand_sides(p);
+      return elements * static_cast<double>(common::size_of(p.type));
+    };
+    return {bytes(shape.rows), bytes(std::max(shape.rows, shape.columns))};
   }
 
   bool solves_;

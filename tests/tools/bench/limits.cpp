@@ -71,6 +71,16 @@ TEST(LimitParts, OfOperandsOnOneGpuAreAtMostItsOwnTime) {
   EXPECT_DOUBLE_EQ(without_links.longest(), 3);
 }
 
+// The right-hand sides of a wide matrix are shorter than the solutions.
+TEST(Traffic, OfLeastSquaresIsThatOfEachSide) {
+  const auto gels = bench::qr(true);
+  const auto wide = gels->compulsory({.m = 20, .n = 30, .k = 2}), tall = gels->compulsory({.m = 30, .n = 20, .k = 2});
+  EXPECT_EQ(wide.in, 8 * (600 + 40));
+  EXPECT_EQ(wide.out, 8 * (600 + 60));
+  EXPECT_EQ(tall.in, 8 * (600 + 60));
+  EXPECT_EQ(tall.out, tall.in);
+}
+
 bench::Result result(double median, double limit, double at_once, double chain) {
   bench::Result r;
   r.timing = bench::Timing{.first = median, .median = median, .best = median};
