@@ -34,8 +34,7 @@ int run(int argc, char** argv) {
   report.begin(*options, machine, limits);
   const auto results = (options->demo ? run_demo(*options, machine, limits, report, progress)
                                       : run_campaign(*options, machine, limits, report, progress));
-  const auto failed = [](const Result& result) { return result.check && !result.check->passed(); };
-  return std::ranges::any_of(results, failed) ? tools::CheckFailed : tools::Success;
+  return std::ranges::any_of(results, &Result::failed) ? tools::CheckFailed : tools::Success;
 }
 
 }  // namespace

@@ -254,8 +254,8 @@ class Campaign {
     results_.push_back(std::move(result));
   }
 
-  /// Measures another library with each of several block sizes, and reports the fastest. Reports a row without a time
-  /// if the library accepts none of the sizes.
+  /// Measures another library with each of several block sizes, and reports the fastest, and each whose check fails.
+  /// Reports a row without a time if the library accepts none of the sizes.
   /// @param prepare  (block) → the call
   void run_in_blocks(const Routine& routine, const Problem& problem, const char* library, int gpus,
                      const std::vector<Index>& blocks,
@@ -275,6 +275,7 @@ class Campaign {
       }
       if (best && best->timing->median <= result.timing->median) continue;
       check(result, call);
+      if (best && best->failed()) finish(*std::move(best));
       best = std::move(result);
     }
     finish(best ? *std::move(best) : start(routine, problem, library, gpus, gpus));

@@ -44,7 +44,7 @@ std::string say_devices(const Result& ours, const Machine& machine) {
 
 std::string say_check(const Result& r) {
   if (!r.check) return "";
-  if (!r.check->passed())
+  if (r.failed())
     return fmt::format(
         "But the result is WRONG: its error is {:.1e}, but rounding explains at most {:.1e}. Please report "
         "this.",

@@ -89,6 +89,7 @@ struct Result {
   double bytes_min_h2d = 0;
   std::optional<Verdict> check;
 
+  bool failed() const { return check && !check->passed(); }
   double flops() const { return routine->flops(problem); }
   /// Averages per measured call.
   struct Bytes {
