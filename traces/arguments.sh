@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash disable=SC2034
-# Shared by the scripts in this folder: arguments that name programs, and the cores of a machine. To be sourced.
+# Shared by the scripts in this folder: --help, arguments that name programs, and the cores of a machine. To be sourced.
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 # shellcheck source=packaging/common.sh
 . "$here/../packaging/common.sh"
 die() { say "${0##*/}: $1" && exit 2; }
 refuse_old_variables
+if [[ ${1:-} == --help || ${1:-} == -h ]]; then  # prints the comment at the top of the script
+  sed -n '3,/^set /s/^# //p' "$0"
+  exit
+fi
 
 # Sets a variable for each argument `--NAME PROGRAM` of these names, and `rest` to the other arguments.
 take_programs() {  # names, arguments

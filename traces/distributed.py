@@ -47,7 +47,9 @@ class Results:
         if not known:
             known = {**simulate(grid, memory, tiles, how.split(), steal), **key}
             self.rows.append(known)
-            self.file.write_text(json.dumps(self.rows, indent=1))
+            new = self.file.with_suffix(".new")  # a run that is stopped must not leave half of the file
+            new.write_text(json.dumps(self.rows, indent=1))
+            new.replace(self.file)
         return known
 
 

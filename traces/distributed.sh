@@ -7,6 +7,7 @@ set -euo pipefail
 # shellcheck source=traces/arguments.sh
 . "$(dirname "${BASH_SOURCE[0]}")/arguments.sh"
 take_programs simulate "$@"
+[[ ${#rest[@]} -gt 0 ]] || die "FOLDER is missing"
 if [[ -z $simulate ]]; then
   "$here/../run" simulate --nodes 1 --help >/dev/null  # builds it
   simulate=$here/../build/simgrid-mpi/bin/tessera-simulate-mpi

@@ -4,7 +4,8 @@
 
 usage: traces/plot_hpl.py NAME=OUTPUT... --picture FILE.svg
 
-NAME is the label of a line, OUTPUT a file with what the program has printed. Of several block sizes, the fastest counts.
+NAME is the label of a line, OUTPUT a file with what the program has printed. Of several block sizes, the fastest counts. Systems
+that were solved wrongly, or not at all, do not count.
 """
 
 import argparse
@@ -15,16 +16,18 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent / "papers"))
 from shared import line_chart  # noqa: E402
 
-ROW = re.compile(r"W\w+ +(\d+) +\d+ +\d+ +\d+ +[\d.]+ +([\d.]+e[+-]\d+)")
+# A row, and the lines up to the next one, which tell whether its solution is right.
+ROW = re.compile(r"^W\w+ +(\d+) +\d+ +\d+ +\d+ +[\d.]+ +([\d.]+e[+-]\d+)(.*?)(?=^W|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def rates(output):
     """TFLOP/s by N."""
     best = {}
-    for n, gflops in ROW.findall(pathlib.Path(output).read_text()):
-        best[int(n)] = max(best.get(int(n), 0), float(gflops) / 1e3)
+    for n, gflops, below in ROW.findall(pathlib.Path(output).read_text()):
+        if "FAILED" not in below and "Error code returned by solve" not in below:
+            best[int(n)] = max(best.get(int(n), 0), float(gflops) / 1e3)
     if not best:
-        sys.exit(f"plot_hpl.py: {output} has no line of HPL's table")
+        sys.exit(f"plot_hpl.py: {output} has no line of HPL's table for a right solution")
     return sorted(best.items())
 
 

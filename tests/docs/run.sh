@@ -99,6 +99,28 @@ script 0 '| chains | 1 s' graphs.sh --quick --simulate ./simulate --graphs ./sim
 grep -q -- '--program ./simulate' calls || fail "the program after --graphs was not simulated"
 script 0 '' regret.sh --simulate ./simulate everest -- --routine gemm
 grep -q -- '--platform everest --sweep --brief --routine gemm --size' calls || fail "traces/regret.sh did not simulate a sweep"
+script 0 'usage: traces/compare.sh [--simulate PROGRAM]' compare.sh --help
+script 0 'usage: traces/distributed.sh [--simulate PROGRAM] FOLDER' distributed.sh --help
+script 2 'FOLDER is missing' distributed.sh --simulate ./simulate
+# A full disk.
+printf '#!/bin/sh\necho "{}"\n' >row
+chmod +x row
+mkdir results
+echo '[]' >results/distributed.json
+(ulimit -f 0; script 1 'File too large' distributed.sh --simulate ./row results 2x2; exit $failed) || failed=1
+[[ $(cat results/distributed.json) == '[]' ]] || fail "traces/distributed.py loses its earlier results if it cannot write"
+# Only the smallest system has a right solution.
+cat >hpl.out <<'END'
+WR10R0R0         100    64     1     1               0.01             1.0000e+00
+||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=   1.0e-03 ...... PASSED
+WR10R0R0         200    64     1     1               0.01             2.0000e+00
+||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=       nan ...... FAILED
+WR10R0R0         300    64     1     1               0.01             3.0000e+00
+Error code returned by solve is 7, skip
+END
+script 0 '' plot_hpl.py some=hpl.out --picture all.svg
+script 0 '' plot_hpl.py some=<(head -2 hpl.out) --picture right.svg
+cmp all.svg right.svg || fail "traces/plot_hpl.py draws systems that were not solved"
 script 2 "there is no argument 'more'" ablation.sh --simulate ./simulate more
 script 2 "unknown table 'more'" compare.sh --simulate ./simulate more
 script 2 "--graphs: '/nonexistent' is not a program" graphs.sh --graphs /nonexistent
