@@ -34,6 +34,11 @@ for program in "$@"; do
     [[ ! -s out ]] || fail "$wrong $name has printed: $(cat out)"
   done
   expect 2 TESSERA_SCHED env TESSERA_SCHED=nonsense "$program" "${computes[@]}"
+  if [[ $name == tessera-info ]]; then
+    for wrong in 4294967298x3 2x4294967299 2 2x 2x3x "2x 3"; do
+      expect 2 "--grid: '$wrong' must be rows and columns of processes" "$program" --grid "$wrong" --m 1000
+    done
+  fi
   if [[ $name == tessera-hpl ]]; then
     expect 3 'the output file absent/HPL.out cannot be written: No such file' "$program" unwritable.dat
   fi

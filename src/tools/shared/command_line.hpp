@@ -3,8 +3,10 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <string_view>
 #include <utility>
 
+#include "common/environment.hpp"
 #include "common/variables.hpp"
 #include "shared/exit_code.hpp"
 #include "shared/formatting.hpp"
@@ -14,10 +16,11 @@ namespace tessera::tools {
 /// Parses rows and columns, such as 2x3.
 /// @param of  what they are of, for the message
 inline std::pair<int, int> parse_pair(const char* option, const std::string& text, const char* of = "") {
-  int rows = 0, columns = 0, end = 0;
-  if (std::sscanf(text.c_str(), "%dx%d%n", &rows, &columns, &end) != 2 ||
-      static_cast<std::size_t>(end) != text.size() || rows < 1 || columns < 1)
-    throw BadArgument(option, text, fmt::format("must be rows and columns{}, e.g. 2x3", of));
+  const auto words = std::string_view(text);
+  const auto x = words.find('x');
+  const int rows = common::as_number<int>(words.substr(0, x)).value_or(0),
+            columns = x == words.npos ? 0 : common::as_number<int>(words.substr(x + 1)).value_or(0);
+  if (rows < 1 || columns < 1) throw BadArgument(option, text, fmt::format("must be rows and columns{}, e.g. 2x3", of));
   return {rows, columns};
 }
 
