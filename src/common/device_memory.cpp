@@ -21,6 +21,7 @@ enum Attribute {
   is_managed = 8,
   device_ordinal = 9,
   is_of_malloc = 10,  // IS_LEGACY_CUDA_IPC_CAPABLE
+  range_begin = 11,   // RANGE_START_ADDR
   pool = 17,
   mapping_size = 18,
   mapping_begin = 19
@@ -134,6 +135,10 @@ std::size_t bytes_from(const void* data, std::size_t wanted) noexcept {
 void* pool_of(const void* data) noexcept {
   const auto values = look_up<1>(data, {pool});
   return values ? reinterpret_cast<void*>((*values)[0]) : nullptr;
+}
+
+bool are_in_one_range(const void* a, const void* b) noexcept {
+  return look_up<1>(a, {range_begin}) == look_up<1>(b, {range_begin});
 }
 
 }  // namespace tessera::common::device_memory

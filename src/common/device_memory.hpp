@@ -43,6 +43,11 @@ std::size_t bytes_from(const void* data, std::size_t wanted) noexcept;
 /// The pool of cudaMallocAsync from which GPU memory comes, as a cudaMemPool_t; null if it comes from none.
 void* pool_of(const void* data) noexcept;
 
+/// Whether both addresses are in the same memory that CUDA has allocated or pinned at once. Also true if the driver
+/// knows neither.
+/// @pre  `may_exist`
+bool are_in_one_range(const void* a, const void* b) noexcept;
+
 /// The part of an error message that follows the name of a pointer to such memory, and says what is allowed.
 inline std::string problem(const std::string& allowed = "must be in host memory or in managed memory") {
   return "points to memory of a GPU, " + allowed;

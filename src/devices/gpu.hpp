@@ -99,8 +99,9 @@ BusyLinks measure_links_of_first(const std::vector<int>& devices, int n, std::si
 /// @throws RuntimeError if a device does not have enough free memory
 double rate_of_pinned(void* data, std::size_t bytes, const std::vector<int>& devices);
 
-/// Whether this host memory is pinned, no matter who pinned it. Devices access pinned memory at full speed.
-bool is_pinned(const void* data);
+/// Whether this host memory is pinned, no matter who pinned it. Devices access pinned memory at full speed. False if
+/// only parts of it are pinned, or parts separately: CUDA refuses to copy such memory.
+bool is_pinned(const void* data, std::size_t bytes = 1);
 
 /// CUDA's number of the device whose memory this is; empty: the host can access it.
 std::optional<int> device_of(const void* data);

@@ -42,15 +42,17 @@ inline std::size_t useful_buffers(std::size_t memory, std::size_t gpus) {
   return buffers < fewest ? 0 : buffers;
 }
 
-/// Cuts a rectangle of a tile into ranges of columns.
+/// Cuts a rectangle of a tile into ranges of columns. Columns that do not fit in a staging buffer are cut, too.
 /// @param bytes  size of a piece; a piece has at least one column
-/// @pre  one column fits in a staging buffer
 inline void cut(const Rectangle& rectangle, std::size_t element_size, std::size_t bytes,
                 std::vector<Rectangle>& pieces) {
   const auto& [i, j, m, n] = rectangle;
+  const int rows = std::min(m, static_cast<int>(buffer_bytes / element_size));
   const int columns = static_cast<int>(
-      std::clamp<std::size_t>(bytes / (static_cast<std::size_t>(m) * element_size), 1, static_cast<std::size_t>(n)));
-  for (int first = 0; first < n; first += columns) pieces.push_back({i, j + first, m, std::min(columns, n - first)});
+      std::clamp<std::size_t>(bytes / (static_cast<std::size_t>(rows) * element_size), 1, static_cast<std::size_t>(n)));
+  for (int row = 0; row < m; row += rows)
+    for (int first = 0; first < n; first += columns)
+      pieces.push_back({i + row, j + first, std::min(rows, m - row), std::min(columns, n - first)});
 }
 
 /// Some columns of a tile in pageable memory, and a buffer that holds them contiguously. The link copies the whole

@@ -14,9 +14,8 @@ namespace tessera::device::tile_interface {
 
 /// The interface for tiles in pinned host memory, and for tiles without host memory.
 starpu_data_interface_ops* pinned();
-/// The interface for tiles in pageable host memory.
-/// @param column  bytes of a column of the largest tile
-starpu_data_interface_ops* pageable(std::size_t column);
+/// The interface for tiles in pageable host memory, or in memory that is pinned in parts.
+starpu_data_interface_ops* pageable();
 
 /// Whether tiles in pageable memory are copied without occupying the threads that drive GPUs.
 bool posts_copies();

@@ -40,13 +40,14 @@ starpu_data_interface_ops* without_gpus() {
   return has_several_memories() ? device::tile_interface::pinned() : &starpu_interface_matrix_ops;
 }
 
+bool is_pinned(const TileGrid::Memory& memory) {
+  return device::gpu::is_pinned(memory.first, static_cast<std::size_t>(memory.end() - memory.first));
+}
+
 /// The StarPU data interface for tiles in this memory, which is pinned or pageable. It allocates and copies the tiles.
-/// @param column  bytes of a column of the largest tile
-starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, int home, std::size_t column) {
-  if (memory.columns == 0 || home != STARPU_MAIN_RAM) return device::tile_interface::pinned();
-  const auto* last = memory.first + static_cast<std::size_t>(memory.columns - 1) * memory.stride + memory.height - 1;
-  const bool pinned = device::gpu::is_pinned(memory.first) && device::gpu::is_pinned(last);
-  return pinned ? device::tile_interface::pinned() : device::tile_interface::pageable(column);
+starpu_data_interface_ops* interface_of(const TileGrid::Memory& memory, int home) {
+  const bool direct = memory.columns == 0 || home != STARPU_MAIN_RAM || is_pinned(memory);
+  return direct ? device::tile_interface::pinned() : device::tile_interface::pageable();
 }
 
 bool is_valid(starpu_data_handle_t tile, int node) {
@@ -85,11 +86,19 @@ bool update_copy(starpu_data_handle_t tile, int home, int node, const TileGrid::
       *static_cast<starpu_matrix_interface*>(starpu_data_get_interface_on_node(tile, static_cast<unsigned>(node)));
   const auto stride = std::size_t{copy.ld} * copy.elemsize;
   auto* const to = reinterpret_cast<std::byte*>(copy.ptr) + offset / part.stride * stride + offset % part.stride;
-  if (kind == STARPU_CUDA_RAM) {
-    device::gpu::copy_columns(to, stride, part.first, part.stride, part.height, static_cast<std::size_t>(part.columns));
-  } else {
-    for (std::size_t j = 0; j < static_cast<std::size_t>(part.columns); j++)
-      std::memcpy(to + j * stride, part.first + j * part.stride, part.height);
+  const auto columns = static_cast<std::size_t>(part.columns);
+  const auto pack = [&](std::byte* packed, std::size_t apart) {
+    for (std::size_t j = 0; j < columns; j++)
+      std::memcpy(packed + j * apart, part.first + j * part.stride, part.height);
+  };
+  if (kind != STARPU_CUDA_RAM) {
+    pack(to, stride);
+  } else if (is_pinned(part)) {
+    device::gpu::copy_columns(to, stride, part.first, part.stride, part.height, columns);
+  } else {  // CUDA may refuse to read it
+    std::vector<std::byte> packed(part.bytes());
+    pack(packed.data(), part.height);
+    device::gpu::copy_columns(to, stride, packed.data(), part.height, part.height, columns);
   }
   runtime::count_copied(home, node, part.bytes());
   return true;
@@ -214,10 +223,9 @@ TileGrid::TileGrid(std::shared_ptr<Session> session, void* data, Index ld, std::
   if (mt_ == 0) return;
   if (data == nullptr && !share_.is_distributed()) home_ = -1;
   handles_.resize(static_cast<std::size_t>(mt_ * nt_));
-  const auto column = static_cast<std::size_t>(std::min(mb(), m())) * element_size;
   const bool has_gpus = session_->machine().gpu_count() > 0;
   if (has_gpus && has_memory() && !share_.is_distributed()) home_ = tile::home_of(data_).value_or(STARPU_MAIN_RAM);
-  interface_ = has_gpus ? interface_of(memory(0, mt_, 0, nt_), home_, column) : without_gpus();
+  interface_ = has_gpus ? interface_of(memory(0, mt_, 0, nt_), home_) : without_gpus();
   if (!read_only_ && home_ == STARPU_MAIN_RAM) tile::kept::written(memory(0, mt_, 0, nt_));
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) register_tile(i, j);

@@ -58,6 +58,21 @@ TEST_P(PackedColumnsOf, GoBackToNothingElse) {
           << i << ", " << j;
 }
 
+TEST(Cut, GivesPiecesThatFitInABuffer) {
+  constexpr std::size_t element = 16, whole_column = device::staging::buffer_bytes / element;
+  constexpr int tall = 2 * static_cast<int>(whole_column) + 3, count = 3;
+  std::vector<common::Rectangle> pieces;
+  device::staging::cut({5, 1, tall, count}, element, device::staging::buffer_bytes, pieces);
+  std::vector<int> copies(std::size_t{tall} * count);
+  for (const auto& [i, j, rows, columns] : pieces) {
+    EXPECT_LE(static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns) * element,
+              device::staging::buffer_bytes);
+    for (int column = j - 1; column < j - 1 + columns; column++)
+      for (int row = i - 5; row < i - 5 + rows; row++) copies.at(static_cast<std::size_t>(row + column * tall))++;
+  }
+  EXPECT_EQ(copies, std::vector<int>(copies.size(), 1));
+}
+
 INSTANTIATE_TEST_SUITE_P(EachPart, PackedColumnsOf, testing::Values(Part::All, Part::Lower, Part::Upper));
 
 }  // namespace

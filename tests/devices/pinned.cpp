@@ -2,7 +2,9 @@
 // Pinned memory. Without a GPU nothing is pinned, but wrong calls are refused as on a machine with a GPU.
 #include <gmock/gmock.h>
 
+#include <cstddef>
 #include <limits>
+#include <memory>
 #include <vector>
 
 #include <tessera/tessera.h>
@@ -75,6 +77,19 @@ TEST(HostRegister, PinsUntilItIsUnregistered) {
   EXPECT_FALSE(device::gpu::is_pinned(memory.data()));
   EXPECT_EQ(host_register(memory.data(), bytes), device::gpu::can_pin());
   host_unregister(memory.data());
+}
+
+TEST(HostRegister, PinsPartsSeparately) {
+  constexpr std::size_t page = 4096;
+  struct Pages {
+    alignas(page) std::byte first[page], second[page];
+  };
+  const auto pages = std::make_unique<Pages>();
+  for (auto* part : {pages->first, pages->second}) host_register(part, page);
+  for (auto* part : {pages->first, pages->second})
+    EXPECT_EQ(device::gpu::is_pinned(part, page), device::gpu::can_pin());
+  EXPECT_FALSE(device::gpu::is_pinned(pages.get(), 2 * page));
+  for (auto* part : {pages->first, pages->second}) host_unregister(part);
 }
 
 TEST(HostRegister, RefusesWrongCalls) {

@@ -14,8 +14,10 @@
 #include <vector>
 
 #include <tessera/tessera.h>
+#include <tessera/keep.hpp>
 #include <tessera/lapack.hpp>
 
+#include "devices/gpu.hpp"
 #include "support/on_gpu.hpp"
 #include "support/operands.hpp"
 #include "support/reference.hpp"
@@ -30,7 +32,7 @@ const auto* const runtime = share_runtime();
 namespace device_memory = common::device_memory;
 
 constexpr Index n = 64;
-constexpr std::size_t bytes = n * n * sizeof(double);
+constexpr std::size_t bytes = n * n * sizeof(double), page = 4096;
 
 /// Memory that CUDA has allocated, and its deleter.
 struct Memory {
@@ -159,6 +161,77 @@ TEST(ColumnsFarApart, AreCopied) {
     ASSERT_EQ(pinned[i], static_cast<double>(i));
     ASSERT_EQ(pinned[i + apart], static_cast<double>(2 * i + 100));
   }
+}
+
+/// While it exists, the beginning and the end of a matrix are pinned, each by itself.
+class PinnedInParts {
+ public:
+  /// @param gap  bytes between the two, which are not pinned: whole pages
+  PinnedInParts(HostMatrix<double>& A, std::size_t gap)
+      : first_(A.data(), bytes_of(A) - rest(A)), last_(end(A) - rest(A) + gap, rest(A) - gap) {}
+
+ private:
+  static std::size_t bytes_of(const HostMatrix<double>& A) {
+    return static_cast<std::size_t>(A.ld() * A.n()) * sizeof(double);
+  }
+  static std::byte* end(HostMatrix<double>& A) { return reinterpret_cast<std::byte*>(A.data()) + bytes_of(A); }
+  /// Bytes from about the middle, where a page begins.
+  static std::size_t rest(HostMatrix<double>& A) {
+    return bytes_of(A) / 2 / page * page + reinterpret_cast<std::uintptr_t>(end(A)) % page;
+  }
+
+  device::gpu::PinnedMemory first_, last_;
+};
+
+TEST(MatrixPinnedInParts, IsAnOperand) {
+  constexpr Index order = 400;
+  auto A = integer_matrix<double>(1, order, order);
+  HostMatrix<double> C(order, order), right(order, order);
+  const auto update = [&](HostMatrix<double>& to) {
+    syrk(Uplo::Lower, Op::NoTrans, order, order, 1.0, A.data(), A.ld(), 0.0, to.data(), to.ld());
+  };
+  update(right);
+  for (const std::size_t gap : {std::size_t{0}, 20 * page}) {
+    const PinnedInParts a(A, gap), c(C, gap);
+    update(C);
+    EXPECT_TRUE(C == right) << gap;
+  }
+}
+
+/// Its columns are larger than a staging buffer.
+TEST(MatrixPinnedInParts, MayBeTall) {
+  constexpr Index tall = 300'000, k = 4;
+  auto A = integer_matrix<double>(2, tall, k);
+  const auto before = A;
+  const PinnedInParts pinned(A, page);
+  HostMatrix<double> ones(k, k);
+  std::fill_n(ones.data(), k * k, 1.0);
+  const OnGpu<double> B(ones);
+  const Matrix<double> a(A.data(), tall, k, A.ld(), {tall, k}), b(B.data(), k, k, k, {k, k});
+  trmm(Side::Right, Uplo::Upper, Op::NoTrans, Diag::NonUnit, 1.0, b, a);
+  a.wait();
+  for (Index i = 0; i < tall; i++)
+    ASSERT_EQ(A(i, k - 1), before(i, 0) + before(i, 1) + before(i, 2) + before(i, 3)) << i;
+}
+
+/// A column has changed of which only the beginning is pinned.
+TEST(MatrixPinnedInParts, MayBeKept) {
+  auto A = integer_matrix<double>(3, n, n), B = integer_matrix<double>(4, n, n);
+  HostMatrix<double> C(n, n), right(n, n);
+  const auto multiply = [&](HostMatrix<double>& to) {
+    gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1.0, A.data(), n, B.data(), n, 0.0, to.data(), n);
+  };
+  keep(A.data(), n, n, n);
+  multiply(C);
+  {
+    const device::gpu::PinnedMemory pinned(A.data(), bytes / 2 + bytes / n / 2);
+    for (Index i = 0; i < n; i++) A(i, n / 2) += 1;
+    changed(&A(0, n / 2), n, 1, n);
+    multiply(C);
+  }
+  forget(A.data());
+  multiply(right);
+  EXPECT_TRUE(C == right);
 }
 
 TEST(Streams, AreWaitedFor) {

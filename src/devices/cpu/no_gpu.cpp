@@ -22,7 +22,7 @@ BusyLinks measure_links_of_first(const std::vector<int>& /*devices*/, int /*n*/,
   return {};
 }
 
-bool is_pinned(const void* /*data*/) { return false; }
+bool is_pinned(const void* /*data*/, std::size_t /*bytes*/) { return false; }
 
 std::optional<int> device_of(const void* /*data*/) { return std::nullopt; }
 

@@ -11,7 +11,7 @@ starpu_data_interface_ops* pinned() {
   static auto ops = partial_tile_ops();
   return &ops;
 }
-starpu_data_interface_ops* pageable(std::size_t /*column*/) { return pinned(); }
+starpu_data_interface_ops* pageable() { return pinned(); }
 bool posts_copies() { return false; }
 std::optional<memory::DeviceHeap::Position> lend(unsigned /*node*/, void* /*tile*/) { return std::nullopt; }
 bool uses_heap() { return false; }

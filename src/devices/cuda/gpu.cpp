@@ -134,11 +134,13 @@ bool enable_access(int device, int peer) {
   return can != 0 && (status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled);
 }
 
-bool is_pinned(const void* data) {
+bool is_pinned(const void* data, std::size_t bytes) {
   cudaPointerAttributes attributes{};
-  if (cudaPointerGetAttributes(&attributes, data) == cudaSuccess) return attributes.type == cudaMemoryTypeHost;
-  cudaGetLastError();
-  return false;
+  if (cudaPointerGetAttributes(&attributes, data) != cudaSuccess) cudaGetLastError();
+  if (attributes.type != cudaMemoryTypeHost) return false;
+  const auto* const last = static_cast<const std::byte*>(data) + bytes - 1;
+  return last == data ||
+         (is_pinned(last) && common::device_memory::may_exist() && common::device_memory::are_in_one_range(data, last));
 }
 
 std::optional<int> device_of(const void* data) {

@@ -148,8 +148,7 @@ starpu_data_interface_ops* pinned() {
   return &ops;
 }
 
-starpu_data_interface_ops* pageable(std::size_t column) {
-  if (column > staging::buffer_bytes) return pinned();
+starpu_data_interface_ops* pageable() {
   static auto ops = with_heap(staging::pageable_copies());
   return &ops;
 }

@@ -16,7 +16,6 @@ namespace tessera::device::staging {
 const starpu_data_copy_methods* pinned_copies();
 
 /// The copy methods of a `PartialTile` in pageable memory: all parts of the tile go through staging buffers.
-/// @pre  a column of the tile fits in a staging buffer
 const starpu_data_copy_methods* pageable_copies();
 
 /// Starts the copying threads. They inherit the CPU affinity of the calling thread, so do not call this from a StarPU

@@ -102,7 +102,7 @@ class Copy {
   opencl::Event last_;
 };
 
-/// Whether a tile goes through staging buffers. Only possible if a column fits in one buffer.
+/// Whether a tile goes through staging buffers. Columns larger than a buffer are copied directly.
 bool is_staged(const PartialTile& tile, const Device& device) {
   return device.staged && tile.matrix.nx * tile.matrix.elemsize <= staging::buffer_bytes;
 }

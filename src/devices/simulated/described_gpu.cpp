@@ -27,7 +27,7 @@ std::vector<std::string> visible_devices() {
   return names;
 }
 
-bool is_pinned(const void* /*data*/) { return !operands_are_pageable; }
+bool is_pinned(const void* /*data*/, std::size_t /*bytes*/) { return !operands_are_pageable; }
 
 std::optional<int> device_of(const void* /*data*/) { return operands_are_on_a_gpu ? std::optional(0) : std::nullopt; }
 

@@ -29,7 +29,7 @@ starpu_data_interface_ops* pinned() {
   }();
   return &ops;
 }
-starpu_data_interface_ops* pageable(std::size_t /*column*/) { return pinned(); }
+starpu_data_interface_ops* pageable() { return pinned(); }
 bool posts_copies() { return false; }
 void start(std::size_t /*pinned_memory*/) {}
 void stop() {}

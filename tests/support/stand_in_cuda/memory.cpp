@@ -3,6 +3,7 @@
 #include <cuda.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <limits>
@@ -54,10 +55,24 @@ cudaError_t release(void* data) {
 /// Whether columns are further apart than CUDA's 2D functions allow.
 bool are_too_far_apart(std::size_t pitch) { return pitch > std::numeric_limits<int>::max(); }
 
+/// Whether only a part of the memory of some columns is pinned, or parts of it are pinned separately.
+bool are_pinned_in_parts(const void* columns, std::size_t pitch, std::size_t height, std::size_t count) {
+  if (height == 0 || count == 0) return false;
+  const auto begin = reinterpret_cast<std::uintptr_t>(columns), end = begin + (count - 1) * pitch + height;
+  const std::lock_guard lock(guard);
+  return std::any_of(blocks.begin(), blocks.lower_bound(end), [=](const auto& known) {
+    const auto& [first, block] = known;
+    const auto last = first + block.bytes;
+    return block.kind == Kind::Pinned && last > begin && (first > begin || last < end);
+  });
+}
+
 /// A copy of columns. From or to pageable memory, it has ended when this returns.
 cudaError_t copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t height,
                  std::size_t columns, Stream& stream, bool waits = false) {
   if (columns > 1 && are_too_far_apart(std::max(to_pitch, from_pitch))) return fail(cudaErrorInvalidPitchValue);
+  if (are_pinned_in_parts(to, to_pitch, height, columns) || are_pinned_in_parts(from, from_pitch, height, columns))
+    return refuse(cudaErrorInvalidValue, "a copy of memory that is pinned in parts");
   stream.add([=] {
     for (std::size_t j = 0; j < columns; j++)
       std::memmove(static_cast<char*>(to) + j * to_pitch, static_cast<const char*>(from) + j * from_pitch, height);
@@ -201,6 +216,7 @@ CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes,
     case CU_POINTER_ATTRIBUTE_IS_LEGACY_CUDA_IPC_CAPABLE:
       set(block.kind == Kind::Device && block.pool == nullptr && block.users.empty());
       break;
+    case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR: set(found->first); break;
     case CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE: set(block.pool); break;
     case CU_POINTER_ATTRIBUTE_MAPPING_SIZE: set(block.bytes); break;
     case CU_POINTER_ATTRIBUTE_MAPPING_BASE_ADDR: set(found->first); break;
