@@ -116,9 +116,19 @@ class Copier {
 
   /// Copies pieces until none are left. On return the pieces are in host memory, or `job.stream` waits for the link.
   /// @pre  `job.gpu` is the current device
-  /// @throws RuntimeError
+  /// @throws RuntimeError; then the link no longer copies
   void copy(const TileCopy& job, memory::staging::Pieces& pieces) {
     auto* const link = streams_.at(job.gpu).get();
+    try {
+      copy(job, pieces, link);
+    } catch (...) {  // the caller releases the tile, and the next job uses the buffers
+      cudaStreamSynchronize(link);
+      throw;
+    }
+  }
+
+ private:
+  void copy(const TileCopy& job, memory::staging::Pieces& pieces, cudaStream_t link) {
     std::optional<Begun> last;
     while (const auto index = pieces.take()) {
       auto& buffer = next_buffer();
@@ -135,7 +145,6 @@ class Copier {
     last->end();
   }
 
- private:
   /// A piece whose copy over the link has started.
   struct Begun {
     Piece piece;
