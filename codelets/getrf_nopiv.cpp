@@ -77,7 +77,8 @@ struct GetrfNopiv {
     const bool transposed = args.unit == Uplo::Upper;
     const int m = transposed ? A.n : A.m, n = transposed ? A.m : A.n, ld = transposed ? A.n : A.ld;
     int elements = 0;
-    device::check("getrf_nopiv", device::cuda::getrf_workspace<T>(solver.handle, m, n, A.data, ld, &elements));
+    if (!device::check("getrf_nopiv", device::cuda::getrf_workspace<T>(solver.handle, m, n, A.data, ld, &elements)))
+      return;
     constexpr std::size_t alignment = 64;
     const auto own = (static_cast<std::size_t>(elements) + alignment - 1) / alignment * alignment,
                copy = transposed ? static_cast<std::size_t>(m) * static_cast<std::size_t>(n) : 0;

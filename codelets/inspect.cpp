@@ -32,7 +32,8 @@ struct Inspect {
     auto* const sum = static_cast<Real<T>*>(args.sum);
     if (C.ld == C.m) {
       const device::cuda::ResultsInMemory mode(on.handle);
-      return device::check("inspect", device::cuda::sum_of_magnitudes<T>(on.handle, C.m * C.n, C.data, sum));
+      device::check("inspect", device::cuda::sum_of_magnitudes<T>(on.handle, C.m * C.n, C.data, sum));
+      return;
     }
     // The tile lies in the program's memory, with others between its columns. The largest magnitude does as well.
     const auto& lane = device::cuda::local_lane();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "devices/row_moves.hpp"
@@ -23,14 +24,16 @@ class PanelFactorization {
   /// @param A       the panel, from the first row of its diagonal block on; only its shape is used until `run`
   /// @param pivots  the panel's PivotTile
   /// @pre  local_solver() has started
-  PanelFactorization(const Tile<T>& A, int* pivots) : A_(A), pivots_(pivots) {
-    if (width_ == 0)
-      device::check("getrf", device::cuda::getrf_workspace<T>(solver_.handle, A.m, A.n, A.data, A.ld, &elements_));
-  }
+  PanelFactorization(const Tile<T>& A, int* pivots) : A_(A), pivots_(pivots) {}
 
-  std::size_t workspace_bytes() const {
-    if (width_ == 0) return static_cast<std::size_t>(elements_) * sizeof(T);
-    return static_cast<std::size_t>(A_.m + leaf_ints() * all_leaves()) * sizeof(int);
+  /// Empty if it is unknown, which has been reported as a failure.
+  std::optional<std::size_t> workspace_bytes() const {
+    if (width_ > 0) return static_cast<std::size_t>(A_.m + leaf_ints() * all_leaves()) * sizeof(int);
+    int elements = 0;
+    if (!device::check("getrf",
+                       device::cuda::getrf_workspace<T>(solver_.handle, A_.m, A_.n, A_.data, A_.ld, &elements)))
+      return std::nullopt;
+    return static_cast<std::size_t>(elements) * sizeof(T);
   }
 
   /// Factorizes the panel.
@@ -112,7 +115,7 @@ class PanelFactorization {
   device::cuda::Stream stream_ = device::cuda::local_stream();
   device::cuda::Handle blas_ = device::cuda::local_handle();
   int multiprocessors_ = device::cuda::local_lane().multiprocessors;
-  int width_ = device::cuda::leaf_width<T>(A_.m, multiprocessors_), elements_ = 0;
+  int width_ = device::cuda::leaf_width<T>(A_.m, multiprocessors_);
   Index leaves_ = 0;
   int *origin_ = nullptr, *moves_ = nullptr;
 };

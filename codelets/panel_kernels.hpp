@@ -97,8 +97,8 @@ struct Getrf {
         args.tiles == 1 ? 0 : aligned(static_cast<std::size_t>(m) * static_cast<std::size_t>(A.n()) * sizeof(T));
     Tile<T> panel{A.tile(0).data + args.first, m, A.n(), args.tiles == 1 ? A.tile(0).ld : m};
     PanelFactorization<T> factorization(panel, pivots_in(buffers, args.tiles));
-    auto* const workspace =
-        static_cast<std::byte*>(device::cuda::solver_workspace(gathered + factorization.workspace_bytes()));
+    const auto own = factorization.workspace_bytes();
+    auto* const workspace = own ? static_cast<std::byte*>(device::cuda::solver_workspace(gathered + *own)) : nullptr;
     if (workspace == nullptr) return;  // the failure has been reported
     if (args.tiles > 1) {
       panel.data = reinterpret_cast<T*>(workspace);

@@ -181,7 +181,8 @@ class PanelOnDevice : public device::OnDevice {
     const auto& solver = device::cuda::local_solver();
     if (solver.handle == nullptr) return;  // the failure has been reported
     int elements = 0;
-    device::check("geqrf", device::cuda::geqrf_workspace(solver.handle, A.m, A.n, A.data, A.ld, &elements));
+    if (!device::check("geqrf", device::cuda::geqrf_workspace(solver.handle, A.m, A.n, A.data, A.ld, &elements)))
+      return;
     if (T* const memory = workspace(elements); memory != nullptr)
       device::check("geqrf",
                     device::cuda::geqrf(solver.handle, A.m, A.n, A.data, A.ld, tau, memory, elements, solver.info));
@@ -199,19 +200,19 @@ class PanelOnDevice : public device::OnDevice {
   void gram(const Tile<const T>& A, const Tile<T>& C) const {
     multiply<T>(*this, T(1), adjoint_of<T>, A, Op::NoTrans, A, T{}, C);
   }
-  Index for_cholesky(int order) const {
+  Index for_cholesky(int order) {
     const auto& solver = device::cuda::local_solver();
-    int elements = 0;
-    if (solver.handle != nullptr)
-      device::check("potrf",
-                    device::cuda::potrf_workspace<T>(solver.handle, Uplo::Upper, order, nullptr, order, &elements));
-    return elements;
+    if (solver.handle == nullptr ||
+        !device::check("potrf", device::cuda::potrf_workspace<T>(solver.handle, Uplo::Upper, order, nullptr, order,
+                                                                 &for_cholesky_)))
+      for_cholesky_ = unknown;
+    return std::max(0, for_cholesky_);
   }
   void cholesky(const Tile<T>& C, T* workspace) const {
     const auto& solver = device::cuda::local_solver();
-    if (solver.handle == nullptr) return;  // the failure has been reported
+    if (solver.handle == nullptr || for_cholesky_ == unknown) return;  // the failure has been reported
     device::check("potrf", device::cuda::potrf<T>(solver.handle, Uplo::Upper, C.n, C.data, C.ld, workspace,
-                                                  static_cast<int>(for_cholesky(C.n)), solver.info));
+                                                  for_cholesky_, solver.info));
   }
   void measure(const Tile<const T>& C, const T* weights, double s, int at) const {
     static_assert(2 * device::cuda::parts_of_squares * sizeof(double) <= device::cuda::results_bytes);
@@ -272,6 +273,10 @@ class PanelOnDevice : public device::OnDevice {
   void copy(const Tile<const T>& A, const Tile<T>& C) const {
     device::check("copy", device::cuda::scale<T>(handle, C.m, C.n, T(1), A.data, A.ld, C.data, C.ld));
   }
+
+ private:
+  static constexpr int unknown = -1;
+  int for_cholesky_ = unknown;
 };
 #endif
 

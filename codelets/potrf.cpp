@@ -48,7 +48,9 @@ struct Potrf {
     device::check("potrf", device::cuda::first_not_finite<T>(device::cuda::local_stream(), args.uplo == Uplo::Lower,
                                                              A.n, A.data, A.ld, solver.not_finite));
     int elements = 0;
-    device::check("potrf", device::cuda::potrf_workspace<T>(solver.handle, args.uplo, A.n, A.data, A.ld, &elements));
+    if (!device::check("potrf",
+                       device::cuda::potrf_workspace<T>(solver.handle, args.uplo, A.n, A.data, A.ld, &elements)))
+      return;
     auto* const workspace =
         static_cast<T*>(device::cuda::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
     if (workspace == nullptr) return;  // the failure has been reported

@@ -12,20 +12,25 @@
 
 namespace tessera::device {
 
-inline void check(const char* operation, cublasStatus_t status) {
-  if (status != CUBLAS_STATUS_SUCCESS)
-    common::report_failure(std::string(operation) + " on a GPU: " + cublasGetStatusString(status));
+// Reports the failure of an operation, if it has failed. @return  whether it succeeded
+
+inline bool check(const char* operation, cublasStatus_t status) {
+  if (status == CUBLAS_STATUS_SUCCESS) return true;
+  common::report_failure(std::string(operation) + " on a GPU: " + cublasGetStatusString(status));
+  return false;
 }
 
-inline void check(const char* operation, cusolverStatus_t status) {
-  if (status != CUSOLVER_STATUS_SUCCESS)
-    common::report_failure(std::string(operation) + " on a GPU: cuSOLVER's status " + std::to_string(status));
+inline bool check(const char* operation, cusolverStatus_t status) {
+  if (status == CUSOLVER_STATUS_SUCCESS) return true;
+  common::report_failure(std::string(operation) + " on a GPU: cuSOLVER's status " + std::to_string(status));
+  return false;
 }
 
-inline void check(const char* operation, cudaError_t status) {
-  if (status == cudaSuccess) return;
+inline bool check(const char* operation, cudaError_t status) {
+  if (status == cudaSuccess) return true;
   common::report_failure(std::string(operation) + " on a GPU: " + cudaGetErrorString(status));
   cudaGetLastError();  // otherwise the next check of cuBLAS or StarPU would report it
+  return false;
 }
 
 /// Calls `function` on the host once the GPU has done what was submitted to the stream before.
@@ -36,9 +41,8 @@ void then_on_host(cudaStream_t stream, Function function) {
     cuda::leave_core_of_worker();
     (*std::unique_ptr<Function>(static_cast<Function*>(it)))();
   };
-  const auto status = cudaLaunchHostFunc(stream, run, owned.get());
-  check("cudaLaunchHostFunc", status);
-  if (status == cudaSuccess) static_cast<void>(owned.release());  // `run` deletes it
+  if (check("cudaLaunchHostFunc", cudaLaunchHostFunc(stream, run, owned.get())))
+    static_cast<void>(owned.release());  // `run` deletes it
 }
 
 /// The BLAS of a CUDA worker. Its operations are asynchronous on the worker's stream.

@@ -42,29 +42,22 @@ void destroy_local_solver(void* /*unused*/) {
   stop(my_solver());
 }
 
-/// Reports the failure of a call, if it has failed. @return  whether the call succeeded
-template <typename Status>
-bool succeeds(const char* what, Status status) {
-  check(what, status);
-  return status == Status{};  // 0 in both libraries
-}
-
 /// Clears the exchange on the current stream, which does not wait for the default stream.
 bool clear_exchange(Solver& solver) {
   solver.epoch = 0;
-  return succeeds("cudaMemset", cudaMemsetAsync(solver.exchange, 0, leaf_exchange_bytes(), local_stream()));
+  return check("cudaMemset", cudaMemsetAsync(solver.exchange, 0, leaf_exchange_bytes(), local_stream()));
 }
 
 bool start(Solver& solver) {
   void* info = nullptr;
-  if (!succeeds("starting cuSOLVER", cusolverDnCreate(&solver.handle)) ||
-      !succeeds("cusolverDnSetStream", cusolverDnSetStream(solver.handle, starpu_cuda_get_local_stream())) ||
-      !succeeds("cudaHostAlloc", cudaHostAlloc(&solver.diagonal, longest_diagonal * sizeof(std::complex<double>),
-                                               cudaHostAllocPortable)) ||
-      !succeeds("cudaHostAlloc", cudaHostAlloc(&info, 2 * sizeof *solver.info, cudaHostAllocPortable)))
+  if (!check("starting cuSOLVER", cusolverDnCreate(&solver.handle)) ||
+      !check("cusolverDnSetStream", cusolverDnSetStream(solver.handle, starpu_cuda_get_local_stream())) ||
+      !check("cudaHostAlloc",
+             cudaHostAlloc(&solver.diagonal, longest_diagonal * sizeof(std::complex<double>), cudaHostAllocPortable)) ||
+      !check("cudaHostAlloc", cudaHostAlloc(&info, 2 * sizeof *solver.info, cudaHostAllocPortable)))
     return false;
   solver.info = static_cast<int*>(info), solver.not_finite = solver.info + 1;
-  return succeeds("cudaMalloc", cudaMalloc(&solver.exchange, leaf_exchange_bytes())) && clear_exchange(solver);
+  return check("cudaMalloc", cudaMalloc(&solver.exchange, leaf_exchange_bytes())) && clear_exchange(solver);
 }
 
 void use_stream(const Solver& solver, Stream stream) {

@@ -18,12 +18,10 @@ thread_local bool events_fail = false;
 thread_local cudaStream_t used_link = nullptr;
 
 }  // namespace
-}  // namespace tessera::test::copier_cpp
 
-/// CUDA's function in this program. If events fail, the link is busy for some time.
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+/// The functions of this program are found before those of CUDA. If events fail, the link is busy for some time.
+extern "C" cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   static const auto of_cuda = reinterpret_cast<decltype(&cudaEventRecord)>(dlsym(RTLD_NEXT, "cudaEventRecord"));
-  using namespace tessera::test::copier_cpp;
   if (!events_fail) return of_cuda(event, stream);
   used_link = stream;
   cudaLaunchHostFunc(
@@ -31,7 +29,6 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
   return cudaErrorUnknown;
 }
 
-namespace tessera::test::copier_cpp {
 namespace {
 
 /// The caller then frees the tile, and the next copy uses the buffers.
