@@ -64,7 +64,7 @@ void invert_triangle(const device::OnDevice& on, Uplo uplo, Diag diag, const Til
   const auto args = triangular_args({}, Side::Left, uplo, diag, T(1), true);
   solve<T>(on, args, triangle, W, inverses);
   if (diag == Diag::Unit)
-    device::check("copy", device::cuda::copy<T>(on.handle, A.n, A.data, A.ld + 1, W.data, W.ld + 1));
+    device::check("copy", device::cuda::copy<T>(on.handle, A.n, A.data, A.ld + Index{1}, W.data, W.ld + Index{1}));
   copy_triangle<T>(on, uplo, {W.data, W.n, W.n, W.ld}, A);
 }
 

@@ -248,7 +248,7 @@ class PanelOnDevice : public device::OnDevice {
                   device::cuda::set_upper(device::cuda::local_stream(), R.n, signs, R.data, R.ld, A.data, A.ld));
   }
   void copy_diagonal(const Tile<const T>& A, T* diagonal) const {
-    device::check("copy", device::cuda::copy<T>(handle, A.n, A.data, A.ld + 1, diagonal));
+    device::check("copy", device::cuda::copy<T>(handle, A.n, A.data, A.ld + Index{1}, diagonal));
   }
   void unit_lower(const Tile<const T>& A, const Tile<T>& V) const {
     device::check("unit_lower",
@@ -260,7 +260,7 @@ class PanelOnDevice : public device::OnDevice {
   }
   void set_diagonal(const T* diagonal, const Tile<T>& C) const {
     clear(C);
-    device::check("copy", device::cuda::copy<T>(handle, C.n, diagonal, 1, C.data, C.ld + 1));
+    device::check("copy", device::cuda::copy<T>(handle, C.n, diagonal, 1, C.data, C.ld + Index{1}));
   }
   void set_identity(const Tile<T>& C) const {
     clear(C);

@@ -4,6 +4,8 @@
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <limits>
 #include <tuple>
 #include <type_traits>
 
@@ -115,8 +117,17 @@ cublasStatus_t sum_of_magnitudes(cublasHandle_t handle, int n, const T* x, Real<
 
 /// y ← n elements of x, `step` apart; in y, they are `y_step` apart. A kernel, so y may be in pinned memory.
 template <Scalar T>
-cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, int step, T* y, int y_step = 1) {
-  return call(common::of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy), handle, n, x, step, y, y_step);
+cublasStatus_t copy(cublasHandle_t handle, int n, const T* x, Index step, T* y, Index y_step = 1) {
+  const auto copy_some = [&](int count, const T* from, int apart, T* to, int to_apart) {
+    return call(common::of_type<T>(cublasScopy, cublasDcopy, cublasCcopy, cublasZcopy), handle, count, from, apart, to,
+                to_apart);
+  };
+  if (std::max(step, y_step) <= std::numeric_limits<int>::max())
+    return copy_some(n, x, static_cast<int>(step), y, static_cast<int>(y_step));
+  auto status = CUBLAS_STATUS_SUCCESS;  // so far apart, only a few elements fit in memory
+  for (Index i = 0; i < n && status == CUBLAS_STATUS_SUCCESS; i++)
+    status = copy_some(1, x + i * step, 1, y + i * y_step, 1);
+  return status;
 }
 
 /// x ↔ y, columns of n elements

@@ -19,7 +19,7 @@ void visit_diagonal(const OnDevice& on, const Tile<const T>& A, Visit visit) {
   for (int first = 0; first < all; first += cuda::longest_diagonal) {
     const int count = std::min(cuda::longest_diagonal, all - first);
     // A kernel copies this, because a cudaMemcpy would queue behind tiles that are being written back.
-    check("copy", cuda::copy<T>(on.handle, count, element(A, first, first), A.ld + 1, diagonal));
+    check("copy", cuda::copy<T>(on.handle, count, element(A, first, first), A.ld + Index{1}, diagonal));
     then_on_host(cuda::local_stream(), [=] { visit(diagonal, first, count); });
   }
 }

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Factorizations for which cuSOLVER cannot tell how much workspace they need.
+// Factorizations on a GPU: cuSOLVER cannot tell how much workspace they need; the largest leading dimension.
 #include <cusolverDn.h>
 #include <dlfcn.h>
 
 #include <atomic>
+#include <limits>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include <tessera/lapack.hpp>
 
+#include "codelets/panel_steps.hpp"
 #include "devices/cuda/panel.hpp"
+#include "devices/cuda/visit_diagonal.hpp"
 #include "support/error_of.hpp"
 #include "support/on_gpu.hpp"
 
@@ -102,6 +107,45 @@ std::string error_on_gpu(Index m, Index n, Factorize factorize) {
   queries_fail = false;
   EXPECT_EQ(factorizations, 0) << "without workspace";
   return error;
+}
+
+/// Calls the function on a worker of each GPU, and waits for the GPU.
+template <typename Function>
+void on_each_gpu(Function function) {
+  starpu_execute_on_each_worker(
+      [](void* argument) {
+        (*static_cast<Function*>(argument))();
+        EXPECT_EQ(cudaStreamSynchronize(device::cuda::local_stream()), cudaSuccess);
+      },
+      &function, STARPU_CUDA);
+}
+
+/// The largest leading dimension, in memory of which nearly nothing is used.
+TEST(LargestLeadingDimension, OfADiagonal) {
+  constexpr int ld = std::numeric_limits<int>::max();
+  constexpr std::size_t last = ld + std::size_t{1};
+  void* memory = nullptr;
+  if (cudaMallocManaged(&memory, (last + 1 + 2) * sizeof(float)) != cudaSuccess) {
+    cudaGetLastError();
+    GTEST_SKIP() << "too little memory";
+  }
+  const std::unique_ptr<void, cudaError_t (*)(void*)> owned(memory, cudaFree);
+  auto* const A = static_cast<float*>(memory);
+  float* const copy = A + last + 1;
+  A[0] = 1, A[last] = 2;
+  const device::Tile<const float> tile{A, 2, 2, ld};
+  std::vector<float> seen;
+  queries_fail = true;  // only starts cuSOLVER
+  on_each_gpu([&] {
+    seen.clear();
+    device::visit_diagonal<float>(device::OnDevice{}, tile, [&](const float* diagonal, int /*first*/, int count) {
+      seen.insert(seen.end(), diagonal, diagonal + count);
+    });
+    codelets::PanelOnDevice<float>(device::OnDevice{}).copy_diagonal(tile, copy);
+  });
+  queries_fail = false;
+  EXPECT_EQ(seen, (std::vector<float>{1, 2}));
+  EXPECT_EQ(std::vector<float>(copy, copy + 2), (std::vector<float>{1, 2}));
 }
 
 TEST(WorkspaceQueries, FailInPotrf) {
