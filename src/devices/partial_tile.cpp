@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 
+#include "common/failure.hpp"
 #include "common/overwrites.hpp"
 #ifdef TESSERA_WITH_OPENCL
 #include "devices/opencl/tile_copies.hpp"
@@ -98,7 +99,7 @@ const starpu_data_interface_ops& partial_tile_ops() {
     return partial;
   }();
   static const auto ops = [] {
-    auto partial = starpu_interface_matrix_ops;
+    auto partial = common::with_failures(starpu_interface_matrix_ops);
     partial.register_data_handle = register_whole;
     partial.copy_methods = &methods;
     partial.get_size = size;

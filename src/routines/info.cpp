@@ -28,7 +28,10 @@ std::int64_t& value_of(starpu_data_handle_t handle) {
 
 Outcome::Outcome(std::shared_ptr<Session> session, std::shared_ptr<tile::Processes> processes)
     : session_(std::move(session)), processes_(std::move(processes)) {
-  starpu_variable_data_register(&handle_, -1, 0, sizeof(std::int64_t));
+  static auto ops = common::with_failures(starpu_interface_variable_ops);
+  starpu_variable_interface variable{};
+  variable.id = STARPU_VARIABLE_INTERFACE_ID, variable.elemsize = sizeof(std::int64_t);
+  starpu_data_register(&handle_, -1, &variable, &ops);
   starpu_data_set_sequential_consistency_flag(handle_, 1);  // the program may have changed the default
   starpu_data_set_name(handle_, "info");
   common::take_failure(handle_);

@@ -37,7 +37,8 @@ bool has_several_memories() { return starpu_memory_nodes_get_count() > 1; }
 
 /// The StarPU data interface for tiles that are not in memory which GPUs copy from.
 starpu_data_interface_ops* without_gpus() {
-  return has_several_memories() ? device::tile_interface::pinned() : &starpu_interface_matrix_ops;
+  static auto in_one_memory = common::with_failures(starpu_interface_matrix_ops);
+  return has_several_memories() ? device::tile_interface::pinned() : &in_one_memory;
 }
 
 bool is_pinned(const TileGrid::Memory& memory) {
@@ -250,7 +251,6 @@ void TileGrid::register_tile(Index i, Index j) {
 }
 
 void TileGrid::renew(Index i, Index j) {
-  common::take_failure(handle(i, j));
   starpu_data_unregister_no_coherency(handle(i, j));
   register_tile(i, j);
   if (only_a_triangle_) use_only_in(i, j);
@@ -278,7 +278,7 @@ TileGrid::~TileGrid() {
   if (share_.is_distributed()) share_.processes->matrix_ends();
   runtime::require_can_wait("Matrix::~Matrix");  // its exception ends the program with the reason
   if (!has_memory()) {
-    for (auto* handle : handles_) {  // keeps the failures of tiles, because tasks that read them may still run
+    for (auto* handle : handles_) {
       tile::unwritten::remove(handle);
       starpu_data_unregister_submit(handle);
     }
@@ -289,7 +289,6 @@ TileGrid::~TileGrid() {
   wait_until_written_back();
   for (Index j = 0; j < nt_; j++)
     for (Index i = 0; i < mt_; i++) {
-      common::take_failure(handle(i, j));
       if (read_only_ || !share_.is_mine(i, j)) starpu_data_unregister_no_coherency(handle(i, j));
       else starpu_data_unregister(handle(i, j));
     }

@@ -12,6 +12,7 @@
 #include "codelets/codelet.hpp"
 #include "common/failure.hpp"
 #include "support/dense.hpp"
+#include "support/failures_end.hpp"
 #include "support/runtime.hpp"
 
 namespace tessera::test {
@@ -63,7 +64,10 @@ class FailingSolvers : public ::testing::Test {
   void SetUp() override {
     if (gpu_count() > 0) GTEST_SKIP() << "the tasks that fail here are those of CPUs";
   }
-  void TearDown() override { EXPECT_NO_THROW(wait()) << "a failure is left"; }
+  void TearDown() override {
+    EXPECT_NO_THROW(wait()) << "a failure is left";
+    EXPECT_TRUE(failures_end());
+  }
 };
 
 TEST_F(FailingSolvers, OnPointersReportToTheirCaller) {

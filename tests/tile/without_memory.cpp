@@ -15,6 +15,7 @@
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
 #include "support/error_of.hpp"
+#include "support/failures_end.hpp"
 #include "support/residuals.hpp"
 #include "support/runtime.hpp"
 #include "support/tiled.hpp"
@@ -334,18 +335,23 @@ TYPED_TEST(MatricesWithoutMemory, TasksOfTheProgramMayWriteThem) {
   EXPECT_EQ(this->values(X)(0, b - 1), T(2));
 }
 
-TYPED_TEST(MatricesWithoutMemory, ReportFailures) {
-  using T = TypeParam;
-  static starpu_codelet failing = [] {
+/// A codelet that overwrites a tile, and fails.
+starpu_codelet& failing() {
+  static starpu_codelet made = [] {
     starpu_codelet codelet{};
     codelet.cpu_funcs[0] = [](void* /*buffers*/[], void* /*argument*/) { common::report_failure("it failed"); };
     codelet.nbuffers = 1;
     codelet.modes[0] = STARPU_W;
     return codelet;
   }();
+  return made;
+}
+
+TYPED_TEST(MatricesWithoutMemory, ReportFailures) {
+  using T = TypeParam;
   const auto X = this->filled(this->A_);
   X.wait();
-  ASSERT_EQ(starpu_task_insert(&failing, STARPU_W, X.handle(0, 0), 0), 0);
+  ASSERT_EQ(starpu_task_insert(&failing(), STARPU_W, X.handle(0, 0), 0), 0);
   const auto Y = this->without_memory();
   gemm<T>(Op::NoTrans, Op::NoTrans, T(1), X, X, T(0), Y);
   EXPECT_EQ(error_of([&] { Y.wait(); }), "it failed");
@@ -382,6 +388,17 @@ TYPED_TEST(MatricesWithoutMemory, ReportFailuresAfterTheirEnd) {
   opened = true;
   opened.notify_all();
   EXPECT_EQ(error_of([&] { c.wait(); }), "it failed");
+}
+
+/// Nobody waits for the failed tile.
+TYPED_TEST(MatricesWithoutMemory, ForgetFailuresAtTheirEnd) {
+  using T = TypeParam;
+  {
+    const Matrix<T> X(b, b, tile);
+    ASSERT_EQ(starpu_task_insert(&failing(), STARPU_W, X.handle(0, 0), 0), 0);
+  }
+  ASSERT_EQ(starpu_task_wait_for_all(), 0);
+  EXPECT_TRUE(failures_end());
 }
 
 TYPED_TEST(MatricesWithoutMemory, AreCopiedOnlyToEqualTiles) {
