@@ -65,6 +65,12 @@ void tessera_sched_allow_fetching(starpu_data_handle_t tile);
  * partitioned, call this for its pieces; a call for the tile itself then ends the program */
 void tessera_sched_wont_use(starpu_data_handle_t tile);
 
+/** Lets the policy forget a tile that ends. Without this call, it may remember for some memory nodes that StarPU counts
+ * the tile as needed there, until a task reads another tile with the same handle. Call this in
+ * `starpu_data_interface_ops.unregister_data_handle`; Tessera does so for its tiles.
+ * @param tile  the handle of the tile */
+void tessera_sched_forget(starpu_data_handle_t tile);
+
 /** Sets a function that each thread calls when it submits a task, before the policy sees the task. A program that
  * pauses StarPU's workers can use it to resume them in time. The process has only one such function.
  * @param hook  the function, which must not submit tasks; NULL: none */

@@ -59,10 +59,4 @@ inline std::shared_ptr<Failure> take_failure(starpu_data_handle_t tile) {
   return failed_tiles::exist ? failed_tiles::take(tile) : nullptr;
 }
 
-/// A data interface whose tiles forget their failures when StarPU unregisters them, after the last task that uses them.
-inline starpu_data_interface_ops with_failures(starpu_data_interface_ops ops) {
-  ops.unregister_data_handle = [](starpu_data_handle_t tile) { take_failure(tile); };
-  return ops;
-}
-
 }  // namespace tessera::common

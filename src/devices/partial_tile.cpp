@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <cstddef>
 
-#include "common/failure.hpp"
+#include "common/ending_tiles.hpp"
 #include "common/overwrites.hpp"
 #ifdef TESSERA_WITH_OPENCL
 #include "devices/opencl/tile_copies.hpp"
@@ -99,7 +99,7 @@ const starpu_data_interface_ops& partial_tile_ops() {
     return partial;
   }();
   static const auto ops = [] {
-    auto partial = common::with_failures(starpu_interface_matrix_ops);
+    auto partial = common::forgotten_at_their_end(starpu_interface_matrix_ops);
     partial.register_data_handle = register_whole;
     partial.copy_methods = &methods;
     partial.get_size = size;

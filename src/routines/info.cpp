@@ -9,6 +9,7 @@
 #include <tessera/error.hpp>
 
 #include "algorithms/pivot_tiles.hpp"
+#include "common/ending_tiles.hpp"
 #include "common/failure.hpp"
 #include "runtime/process_session.hpp"
 #include "runtime/session.hpp"
@@ -28,7 +29,7 @@ std::int64_t& value_of(starpu_data_handle_t handle) {
 
 Outcome::Outcome(std::shared_ptr<Session> session, std::shared_ptr<tile::Processes> processes)
     : session_(std::move(session)), processes_(std::move(processes)) {
-  static auto ops = common::with_failures(starpu_interface_variable_ops);
+  static auto ops = common::forgotten_at_their_end(starpu_interface_variable_ops);
   starpu_variable_interface variable{};
   variable.id = STARPU_VARIABLE_INTERFACE_ID, variable.elemsize = sizeof(std::int64_t);
   starpu_data_register(&handle_, -1, &variable, &ops);

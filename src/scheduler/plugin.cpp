@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <mutex>
 #include <stdexcept>
 #include <string_view>
 
@@ -30,6 +31,8 @@ using tessera::scheduler::wont_use;
 /// Whether a context has this policy now. Another thread may be creating or deleting the context, so its data and
 /// StarPU's description of its policy must not be looked at.
 std::array<std::atomic<bool>, STARPU_NMAX_SCHED_CTXS> is_ours;
+/// Held while contexts get or lose the policy, and while the policies forget a tile.
+std::mutex changing;
 
 Policy& policy_of(unsigned context) { return *static_cast<Policy*>(starpu_sched_ctx_get_policy_data(context)); }
 
@@ -39,12 +42,17 @@ void init(unsigned context) {
   if (starpu_sched_ctx_max_priority_is_set(context) == 0)
     starpu_sched_ctx_set_max_priority(context, std::numeric_limits<int>::max());
   starpu_sched_ctx_set_policy_data(context, new Policy(context, options_from_environment()));
+  const std::lock_guard lock(changing);
   is_ours[context] = true;
 }
 
 void deinit(unsigned context) {
-  is_ours[context] = false;
-  delete &policy_of(context);
+  auto* const policy = &policy_of(context);
+  {
+    const std::lock_guard lock(changing);
+    is_ours[context] = false;
+  }
+  delete policy;
 }
 
 /// Reports the end of a task. StarPU reports no ends of its internal tasks to the policy, for example of those that
@@ -140,6 +148,12 @@ void tessera_sched_plan_result(starpu_data_handle_t tile, int planned) { plan_re
 void tessera_sched_allow_fetching(starpu_data_handle_t tile) { allow_fetching(tile); }
 
 void tessera_sched_wont_use(starpu_data_handle_t tile) { wont_use(tile); }
+
+void tessera_sched_forget(starpu_data_handle_t tile) {
+  const std::lock_guard lock(changing);
+  for (unsigned context = 0; context < is_ours.size(); context++)
+    if (is_ours[context]) policy_of(context).forget(tile);
+}
 
 void tessera_sched_on_submission(void (*hook)(void)) { on_submission = hook; }
 

@@ -26,6 +26,8 @@ class Policy {
   void add_workers(const int* workers, unsigned count);
   void remove_workers(const int* workers, unsigned count);
 
+  /// Call this when a tile ends. It does not take the policy's lock, because StarPU's lock of the tile is held.
+  void forget(starpu_data_handle_t tile) { state_.abandoned.forget(id_of(tile)); }
   tessera_sched_counts statistics();
 
  private:

@@ -14,6 +14,7 @@
 #include <tessera/sched.h>
 #include <tessera/error.hpp>
 
+#include "common/ending_tiles.hpp"
 #include "common/failure.hpp"
 #include "common/not_copyable.hpp"
 #include "devices/gpu.hpp"
@@ -37,7 +38,7 @@ bool has_several_memories() { return starpu_memory_nodes_get_count() > 1; }
 
 /// The StarPU data interface for tiles that are not in memory which GPUs copy from.
 starpu_data_interface_ops* without_gpus() {
-  static auto in_one_memory = common::with_failures(starpu_interface_matrix_ops);
+  static auto in_one_memory = common::forgotten_at_their_end(starpu_interface_matrix_ops);
   return has_several_memories() ? device::tile_interface::pinned() : &in_one_memory;
 }
 

@@ -169,18 +169,29 @@ TaskPtr give_up(State& state, ReservationStation::Slot slot, unsigned node) {
 }
 
 void AbandonedTiles::add(const std::vector<TileId>& tiles, unsigned node) {
+  const std::lock_guard lock(mutex_);
   for (auto* const tile : tiles) counts_[{tile, node}]++;
+  empty_ = counts_.empty();
 }
 
 std::vector<TileId> AbandonedTiles::take_over(const Task& task, unsigned node) {
   auto tiles = tiles_read_by(task);
+  const std::lock_guard lock(mutex_);
   std::erase_if(tiles, [&](TileId tile) {
     const auto count = counts_.find({tile, node});
     if (count == counts_.end()) return true;
     if (--count->second == 0) counts_.erase(count);
     return false;
   });
+  empty_ = counts_.empty();
   return tiles;
+}
+
+void AbandonedTiles::forget(TileId tile) {
+  if (empty_) return;
+  const std::lock_guard lock(mutex_);
+  counts_.erase(counts_.lower_bound({tile, 0}), counts_.upper_bound({tile, std::numeric_limits<unsigned>::max()}));
+  empty_ = counts_.empty();
 }
 
 }  // namespace tessera::scheduler

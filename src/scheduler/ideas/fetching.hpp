@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <atomic>
 #include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -67,15 +69,22 @@ TaskPtr give_up(State& state, ReservationStation::Slot slot, unsigned node);
 
 /// Tiles that StarPU still counts in a memory for tasks that will not run there, because the tasks were stolen or their
 /// worker has left. A later task can lower the count if it reads the tile in that memory and was not counted itself.
+///
+/// Tiles may end in any thread, without the policy's lock; hence a mutex. No thread waits for anything while it holds
+/// it.
 class AbandonedTiles {
  public:
-  bool empty() const noexcept { return counts_.empty(); }
+  bool empty() const noexcept { return empty_; }
   void add(const std::vector<TileId>& tiles, unsigned node);
   /// Removes and returns the abandoned tiles that a task reads, once each. The task will lower their counts.
   std::vector<TileId> take_over(const Task& task, unsigned node);
+  /// Removes a tile that ends.
+  void forget(TileId tile);
 
  private:
+  std::mutex mutex_;
   std::map<std::pair<TileId, unsigned>, int> counts_;
+  std::atomic<bool> empty_ = true;
 };
 
 }  // namespace tessera::scheduler

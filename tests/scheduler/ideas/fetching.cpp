@@ -180,5 +180,16 @@ TEST_F(Fetching, AbandonedTilesAreCountedByMemory) {
   EXPECT_TRUE(state.abandoned.empty());
 }
 
+TEST_F(Fetching, AbandonedTilesEnd) {
+  state.abandoned.add({tile(1), tile(2)}, 1);
+  state.abandoned.add({tile(1)}, 2);
+  state.abandoned.forget(tile(1));
+  const auto task = submit({reads(1), reads(2)});
+  EXPECT_THAT(state.abandoned.take_over(*task, 2), IsEmpty());
+  EXPECT_THAT(state.abandoned.take_over(*task, 1), ElementsAre(tile(2)));
+  state.abandoned.forget(tile(2));
+  EXPECT_TRUE(state.abandoned.empty());
+}
+
 }  // namespace
 }  // namespace tessera::scheduler
