@@ -65,12 +65,16 @@ void forget_in_children() { get_attributes = nullptr, is_over = true; }
 
 /// Looks for the driver if a library has been loaded since the last search.
 void look_for_driver() {
-  static std::atomic<unsigned long long> seen = 0;
+  static std::atomic<unsigned long long> searched = 0;  ///< how many libraries a search has seen that found no driver
   static std::atomic<bool> forks_are_watched = false;
+  if (is_over) return;
   const auto loaded = libraries_loaded();
-  if (is_over || seen.exchange(loaded) == loaded) return;
+  if (loaded == searched) return;
   void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);  // never closed: its functions must stay
-  if (driver == nullptr) return;
+  if (driver == nullptr) {
+    searched = loaded;  // not earlier: other threads must not take a search for its end
+    return;
+  }
   if (!forks_are_watched.exchange(true)) pthread_atfork(nullptr, nullptr, forget_in_children);
   get_range = reinterpret_cast<GetRange>(dlsym(driver, "cuMemGetAddressRange_v2"));
   get_attributes = reinterpret_cast<GetAttributes>(dlsym(driver, "cuPointerGetAttributes"));
@@ -78,12 +82,8 @@ void look_for_driver() {
 
 }  // namespace
 
-bool may_exist(Look look) noexcept {
-  if (get_attributes != nullptr) return true;
-  [[gnu::tls_model("initial-exec")]] thread_local unsigned calls = 0;
-  constexpr unsigned one_of = 64;
-  if (look == Look::Seldom && calls++ % one_of != 0) return false;
-  look_for_driver();
+bool may_exist() noexcept {
+  if (get_attributes == nullptr) look_for_driver();
   return get_attributes != nullptr;
 }
 

@@ -10,14 +10,9 @@
 /// device::opencl::is_buffer.
 namespace tessera::common::device_memory {
 
-/// When to look for CUDA's driver while it has not been found.
-enum class Look {
-  Always,  ///< takes a lock
-  Seldom,  ///< in one of 64 calls of the thread, including the first, because small calls are shorter than the search
-};
-
-/// Whether CUDA's driver is loaded.
-bool may_exist(Look look = Look::Always) noexcept;
+/// Whether CUDA's driver is loaded. Until then, each call asks the loader whether it has loaded a library since the
+/// last call, which takes less time than the smallest product.
+bool may_exist() noexcept;
 
 /// What CUDA's driver knows about memory on a GPU, or about managed memory.
 struct Allocated {

@@ -32,11 +32,7 @@ template <typename Compute>
 }
 
 /// Whether to look up operands. Calls from Tessera's own tasks compute on tiles in host memory.
-bool looks_up(double flops) {
-  auto& guest = Guest::of_process();
-  const auto look = guest.decision().stays(flops) ? device_memory::Look::Seldom : device_memory::Look::Always;
-  return device_memory::may_exist(look) && !guest.is_inside();
-}
+bool looks_up() { return !Guest::of_process().is_inside() && device_memory::may_exist(); }
 
 /// The first argument in memory of a GPU; null: there is none.
 const PointerArgument* first_on_gpu(std::span<const PointerArgument> arguments) {
@@ -56,12 +52,12 @@ int refused_of(std::span<const PointerArgument> arguments, const char* routine, 
 
 }  // namespace
 
-int refused(std::span<const PointerArgument> arguments, const char* routine, bool wide, double flops) {
-  return looks_up(flops) ? refused_of(arguments, routine, wide) : 0;
+int refused(std::span<const PointerArgument> arguments, const char* routine, bool wide) {
+  return looks_up() ? refused_of(arguments, routine, wide) : 0;
 }
 
 bool done_on_gpu(const Call& call, Layout layout, const char* routine, bool wide) {
-  if (!looks_up(flops(call))) return false;
+  if (!looks_up()) return false;
   std::array<PointerArgument, 3> accessed{};
   auto* next = accessed.data();
   for (const auto& matrix : matrices(call, layout))
@@ -74,7 +70,7 @@ bool done_on_gpu(const Call& call, Layout layout, const char* routine, bool wide
 }
 
 bool done_on_gpu(const LapackCall& call, const void* at, Index& info) {
-  if (!looks_up(flops(call))) return false;
+  if (!looks_up()) return false;
   char routine[8] = {call.type};
   std::strncpy(routine + 1, call.name(), sizeof routine - 2);
   const auto position = [&](const char* name) { return position_of(call, name); };

@@ -25,9 +25,8 @@ struct PointerArgument {
 /// Refuses a call that has an argument on a GPU.
 /// @param routine  name including the type letter: "dgemm"
 /// @param wide     whether the program's integers have 64 bits
-/// @param flops    number of flops; short calls do not look for CUDA each time
 /// @return  the position of the reported argument; 0: none
-int refused(std::span<const PointerArgument> arguments, const char* routine, bool wide, double flops);
+int refused(std::span<const PointerArgument> arguments, const char* routine, bool wide);
 
 /// Computes or refuses a call with an operand on a GPU.
 /// @return false if there is no such operand

@@ -286,7 +286,7 @@ void make(const char* routine, const char* suffix, KnownSymbol& known, const Mix
   const double n = static_cast<double>(*c.n),
                operations = (sizeof(T) == 16 ? 4.0 : 1.0) / (c.uplo != nullptr ? 3 : 1.5) * n * n * n;
   if (illegal == 0 && *c.n > 0 && *c.nrhs > 0)
-    if (const int position = refused(pointers(c), routine, sizeof(Int) == 8, operations); position > 0) {
+    if (const int position = refused(pointers(c), routine, sizeof(Int) == 8); position > 0) {
       if (is_on_host(c.info)) *c.info = -static_cast<Int>(position);
       return;
     }

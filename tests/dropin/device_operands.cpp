@@ -118,6 +118,18 @@ const Scenario managed{"a product in managed memory", [] {
                          return C[0] == 1 && C[1] == 2 && C[2] == 3 && C[3] == 4 ? 5 : 6;
                        }};
 
+// A thread that has called before CUDA was loaded.
+const Scenario late{"a product on the host, then CUDA, then a product with an argument on a GPU", [] {
+                      std::array<double, 4> A{1, 2, 3, 4}, C{};
+                      const auto product = [&](const double* a) {
+                        dgemm_("N", "N", &two, &two, &two, &one, a, &two, A.data(), &two, &one, C.data(), &two);
+                      };
+                      product(A.data());
+                      const StandInDriver driver;
+                      product(driver.device_memory<double>());
+                      return C[0] == 7 ? 5 : 6;
+                    }};
+
 // A child cannot use CUDA, and does not ask it.
 const Scenario forked{"a product in a child of a program that uses CUDA", [] {
                         const StandInDriver driver;
@@ -153,6 +165,13 @@ TEST(DeviceOperands, AreRefusedWhereCallsGoToTheDevices) { expect_refused({}); }
 TEST(DeviceOperands, AreRefusedWhereCallsStayOnTheHost) { expect_refused({{"TESSERA_DEVICES", "0"}}); }
 TEST(DeviceOperands, AreComputedInManagedMemory) {
   for (const char* devices : {"cpu", "0"}) EXPECT_TRUE(has_ended(managed.run({{"TESSERA_DEVICES", devices}}), 5));
+}
+TEST(DeviceOperands, AreFoundThoughTheThreadHasCalledBefore) {
+  for (const char* devices : {"cpu", "0"}) {
+    const auto ended = late.run({{"TESSERA_DEVICES", devices}});
+    EXPECT_EQ(ended.status, 5) << devices << ": " << ended;
+    EXPECT_NE(ended.err.find("dgemm: argument 7 (A) points to memory of a GPU"), std::string::npos) << ended;
+  }
 }
 TEST(DeviceOperands, AreNotLookedUpInAChild) { EXPECT_TRUE(has_ended(forked.run({{"TESSERA_DEVICES", "0"}}), 5)); }
 
