@@ -152,13 +152,13 @@ double memory_rate(int device, std::size_t bytes);
 /// Seconds to copy one column of a tile to a device, out of a larger matrix in pinned memory. Short columns do not
 /// reach the rate of the link, least of all while the device computes.
 /// @param bytes            sizes of columns, at most `apart` each
-/// @param apart            distance between the starts of two columns [bytes], at most `most_apart`
+/// @param apart            distance between the starts of two columns [bytes], at most `measured_apart`
 /// @param beside_products  whether the device computes at the same time
 /// @returns the seconds for each size
 /// @throws RuntimeError if the device does not have enough free memory
 std::vector<double> column_seconds(int device, const std::vector<std::size_t>& bytes, std::size_t apart,
                                    bool beside_products);
-inline constexpr std::size_t most_apart = std::size_t{1} << 17;
+inline constexpr std::size_t measured_apart = std::size_t{1} << 17;
 
 /// Whether the current GPU can factorize a panel and compute products at the same time; on a simulated machine, whether
 /// the first GPU can. See lanes.hpp.

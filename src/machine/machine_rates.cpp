@@ -182,7 +182,7 @@ void measure_cuda(const Machine& machine) {
   auto& known = measured(machine, false);
   if (!known.curves.empty()) return;
   const FirstGpu gpu(machine, false);
-  constexpr std::size_t far = device::gpu::most_apart, close = MachineRates::close;
+  constexpr std::size_t far = device::gpu::measured_apart, close = MachineRates::close;
   known.columns.computing = gpu.curve("column", [](int device) {
     return measure_columns(device, {4096, 16384, 32768, 65536}, far, true);
   });

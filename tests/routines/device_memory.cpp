@@ -3,6 +3,7 @@
 #include "common/device_memory.hpp"
 
 #include <cuda_runtime.h>
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <chrono>
@@ -232,6 +233,25 @@ TEST(MatrixPinnedInParts, MayBeKept) {
   forget(A.data());
   multiply(right);
   EXPECT_TRUE(C == right);
+}
+
+/// A function of the stand-in for CUDA; see support/stand_in_cuda.
+using Count = int (*)(const char* what);
+
+/// Columns of GPU memory that a call copies to the host and back.
+TEST(ColumnsFarApart, AreCopiedTogether) {
+  const auto count = reinterpret_cast<Count>(dlsym(RTLD_DEFAULT, "stand_in_count"));
+  if (count == nullptr) GTEST_SKIP() << "needs the stand-in for CUDA";
+  constexpr Index order = 600, apart = 17000;
+  HostMatrix<double> A(order, order, apart - order);
+  for (Index j = 0; j < order; j++)
+    for (Index i = 0; i < order; i++) A(i, j) = i == j ? 2 : 0;
+  const OnGpu<double> on_gpu(A);
+  const int before = count("copies");
+  EXPECT_EQ(trtri(Uplo::Lower, Diag::NonUnit, order, on_gpu.data(), apart), 0);
+  EXPECT_LT(count("copies") - before, 20);
+  on_gpu.bring_back(A);
+  EXPECT_EQ(A(order - 1, order - 1), 0.5);
 }
 
 TEST(Streams, AreWaitedFor) {

@@ -28,7 +28,7 @@ std::vector<MeasuredProduct> measure_products(char type, const std::vector<int>&
 device::CostCurve measure_columns(int device) {
   const std::vector<std::size_t> bytes{std::size_t{1} << 12, std::size_t{1} << 14, std::size_t{1} << 15,
                                        std::size_t{1} << 16};
-  const auto seconds = device::gpu::column_seconds(device, bytes, device::gpu::most_apart, true);
+  const auto seconds = device::gpu::column_seconds(device, bytes, device::gpu::measured_apart, true);
   std::vector<device::CostCurve::Point> points;
   for (std::size_t i = 0; i < bytes.size(); i++) points.push_back({static_cast<double>(bytes[i]), seconds[i]});
   return device::CostCurve(std::move(points));

@@ -70,6 +70,7 @@ bool are_pinned_in_parts(const void* columns, std::size_t pitch, std::size_t hei
 /// A copy of columns. From or to pageable memory, it has ended when this returns.
 cudaError_t copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t height,
                  std::size_t columns, Stream& stream, bool waits = false) {
+  if (waits) counts.copies++;
   if (columns > 1 && are_too_far_apart(std::max(to_pitch, from_pitch))) return fail(cudaErrorInvalidPitchValue);
   if (are_pinned_in_parts(to, to_pitch, height, columns) || are_pinned_in_parts(from, from_pitch, height, columns))
     return refuse(cudaErrorInvalidValue, "a copy of memory that is pinned in parts");

@@ -39,6 +39,7 @@ struct Counts {
   std::atomic<int> stream_waits = 0;  ///< of the host, for all that a stream was given
   std::atomic<int> solves = 0;        ///< calls of cuBLAS's trsm
   std::atomic<int> updates = 0;       ///< calls of cuBLAS's syrk, herk, syr2k and her2k
+  std::atomic<int> copies = 0;        ///< that end before their function returns
 };
 extern Counts counts;
 

@@ -264,6 +264,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
 int stand_in_count(const char* what) {
   if (std::strcmp(what, "updates") == 0) return counts.updates;
   if (std::strcmp(what, "solves") == 0) return counts.solves;
+  if (std::strcmp(what, "copies") == 0) return counts.copies;
   return counts.stream_waits;
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
