@@ -167,11 +167,14 @@ bool factorizes_beside_products();
 /// Pins memory of the caller during the lifetime of this object, so that devices access it at full speed.
 class PinnedMemory : common::NotCopyable {
  public:
-  PinnedMemory(void* data, std::size_t bytes);
+  /// @param device  one of those that use the memory; CUDA creates a context on it. Empty: the current device
+  /// @throws RuntimeError
+  PinnedMemory(void* data, std::size_t bytes, std::optional<int> device = {});
   ~PinnedMemory();
 
  private:
   void* data_;
+  int device_ = 0;
 };
 
 /// Memory of a device, or managed memory, which the host and all devices can access.
@@ -185,6 +188,7 @@ class Allocation : common::NotCopyable {
 
  private:
   void* data_ = nullptr;
+  int device_ = 0;  ///< the current device when this was allocated, which has a context
 };
 
 }  // namespace tessera::device::gpu

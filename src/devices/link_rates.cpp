@@ -16,13 +16,13 @@ namespace fs = std::filesystem;
 
 constexpr double slowest = 1e9;  // assumed for links that could not be measured [bytes/s]
 
-/// Extends the rates of the usable GPUs to all GPUs, because StarPU needs a rate for each of them.
-gpu::LinkRates spread(const gpu::LinkRates& measured, const std::vector<int>& usable, int devices) {
-  const auto place = [&](int device) {  // index of the device in `measured`; 0 if it is not usable
-    const auto found = std::ranges::find(usable, device);
-    return static_cast<std::size_t>(found == usable.end() ? 0 : found - usable.begin());
+/// Extends the rates of the measured GPUs to all GPUs, because StarPU needs a rate for each of them.
+gpu::LinkRates spread(const gpu::LinkRates& measured, const std::vector<int>& used, int devices) {
+  const auto place = [&](int device) {  // index of the device in `measured`; 0 if it was not measured
+    const auto found = std::ranges::find(used, device);
+    return static_cast<std::size_t>(found == used.end() ? 0 : found - used.begin());
   };
-  const bool known = !usable.empty();
+  const bool known = !used.empty();
   gpu::LinkRates all;
   all.h2d_together = known ? measured.h2d_together : slowest,
   all.d2h_together = known ? measured.d2h_together : slowest;
@@ -67,15 +67,10 @@ std::optional<gpu::LinkRates> read(const fs::path& path, std::size_t devices) {
   return rates;
 }
 
-gpu::LinkRates read_or_measure(int devices, const fs::path& file) {
+gpu::LinkRates read_or_measure(int devices, const std::vector<int>& used, const fs::path& file) {
   if (auto known = read(file, static_cast<std::size_t>(devices))) return *known;
-  std::vector<int> usable;
-  bool busy = false;
-  for (const auto& gpu : gpu::probe(-1).usable) {
-    usable.push_back(gpu.ordinal);
-    busy = busy || gpu::state(gpu.ordinal).busy;
-  }
-  const auto rates = spread(gpu::measure_links(usable, std::size_t{64} << 20), usable, devices);
+  const bool busy = std::ranges::any_of(used, [](int gpu) { return gpu::state(gpu).busy; });
+  const auto rates = spread(gpu::measure_links(used, std::size_t{64} << 20), used, devices);
   if (busy) return rates;
   nlohmann::json json;
   for_each_rate(rates, [&](const char* name, const auto& rate) { json[name] = rate; });
@@ -87,8 +82,8 @@ std::atomic<double> together_in, together_out, together_both, together_peers;
 
 }  // namespace
 
-gpu::LinkRates link_rates(int devices, const fs::path& file) {
-  auto rates = read_or_measure(devices, file);
+gpu::LinkRates link_rates(int devices, const std::vector<int>& used, const fs::path& file) {
+  auto rates = read_or_measure(devices, used, file);
   together_in = rates.h2d_together, together_out = rates.d2h_together;
   together_both = rates.both_together, together_peers = rates.peers_together;
   return rates;

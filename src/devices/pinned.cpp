@@ -77,14 +77,16 @@ const std::vector<int>& allowed_gpus() {
   return allowed;
 }
 
-/// The GPUs of the running StarPU; if none runs, the allowed ones. A context on a GPU that others use would take its
-/// memory.
-std::vector<int> measured_gpus() {
-  if (starpu_is_initialized() == 0) return allowed_gpus();
+/// The GPUs of the running StarPU. A context on a GPU that others use would take its memory.
+std::vector<int> gpus_of_starpu() {
   std::set<int> gpus;
-  for (const int worker : device::gpu_workers::of(STARPU_CUDA_WORKER)) gpus.insert(starpu_worker_get_devid(worker));
+  if (starpu_is_initialized() != 0)
+    for (const int worker : device::gpu_workers::of(STARPU_CUDA_WORKER)) gpus.insert(starpu_worker_get_devid(worker));
   return {gpus.begin(), gpus.end()};
 }
+
+/// The GPUs of the running StarPU; if none runs, the allowed ones.
+std::vector<int> measured_gpus() { return starpu_is_initialized() != 0 ? gpus_of_starpu() : allowed_gpus(); }
 
 /// The total rate at which `measured_gpus()` copy from and to pages that are spread over these NUMA nodes [bytes/s]; 0
 /// if it cannot be measured, for example for lack of memory.
@@ -100,7 +102,7 @@ double measured_rate(const std::vector<int>& nodes) {
   if (data == MAP_FAILED) return 0;
   double rate = 0;
   try {
-    const device::gpu::PinnedMemory pinned(data, bytes);
+    const device::gpu::PinnedMemory pinned(data, bytes, gpus.front());
     rate = device::gpu::rate_of_pinned(data, bytes, gpus);
   } catch (const RuntimeError&) {
   }
@@ -124,7 +126,8 @@ bool host_register(void* data, std::size_t bytes) {
   const auto [place, added] = registered.ranges.try_emplace(begin, bytes);
   if (!device::gpu::can_pin()) return false;
   try {
-    place->second.pinned.emplace(data, bytes);
+    const auto gpus = gpus_of_starpu();
+    place->second.pinned.emplace(data, bytes, gpus.empty() ? std::nullopt : std::optional(gpus.front()));
   } catch (...) {
     registered.ranges.erase(place);
     throw;

@@ -61,10 +61,14 @@ std::vector<BusFile> bus_files(const Bus& bus) {
           {".config", config(bus)}};
 }
 
-std::string folder_name(const Bus& bus, const std::vector<std::string>& gpus) {
+std::string folder_name(const Bus& bus, const std::vector<std::string>& gpus, const std::vector<int>& used) {
   std::string devices;
   for (const auto& gpu : gpus) devices += gpu + ";";
   devices += affinity(bus);
+  if (std::ssize(used) < bus.gpus) {
+    devices += "used: ";
+    for (const int gpu : used) devices += std::to_string(gpu) + ";";
+  }
   return std::to_string(bus.cores) + "-cores-" + std::to_string(bus.numa_nodes) + "-nodes-" + std::to_string(bus.gpus) +
          "-gpus-" + (bus.opencl_devices > 0 ? std::to_string(bus.opencl_devices) + "-opencl-" : "") +
          std::to_string(std::hash<std::string>{}(devices));

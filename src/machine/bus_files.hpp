@@ -29,9 +29,10 @@ struct BusFile {
 /// StarPU checks only for that one. Numbers have no decimal point, because StarPU reads them in the program's locale.
 std::vector<BusFile> bus_files(const Bus& bus);
 
-/// A name for the folder of these files. Processes of one machine may see different devices; each set of devices has
-/// its own folder.
+/// A name for the folder of these files. Processes of one machine may see different devices, and use different ones;
+/// each set of devices has its own folder.
 /// @param gpus  the names of the GPUs
-std::string folder_name(const Bus& bus, const std::vector<std::string>& gpus);
+/// @param used  the numbers of those whose rates are known
+std::string folder_name(const Bus& bus, const std::vector<std::string>& gpus, const std::vector<int>& used);
 
 }  // namespace tessera::machine

@@ -77,11 +77,12 @@ void set_rates(Bus& bus, device::gpu::LinkRates rates, std::map<int, device::ope
   };
 }
 
-/// The rates of the links of OpenCL devices, measured once for each kind of device.
-std::map<int, device::opencl::LinkRates> opencl_rates(const std::vector<device::gpu::Info>& devices,
+/// The rates of the links of the OpenCL devices, measured once for each kind of device.
+std::map<int, device::opencl::LinkRates> opencl_rates(const std::vector<device::gpu::Info>& gpus,
                                                       const fs::path& cache) {
   std::map<int, device::opencl::LinkRates> rates;
-  for (const auto& device : devices) {
+  for (const auto& device : gpus) {
+    if (!device.opencl) continue;
     const device::RatesCache known(cache, device.name, device::opencl::conditions(device.ordinal));
     const auto to = known.find("to device"), from = known.find("from device");
     auto& measured = rates[device.ordinal] = {to.best_rate(), from.best_rate()};
@@ -124,7 +125,7 @@ fs::path temporary_folder() {
 
 }  // namespace
 
-StarpuFolder::StarpuFolder(const std::vector<device::gpu::Info>& opencl_devices) {
+StarpuFolder::StarpuFolder(const std::vector<device::gpu::Info>& gpus) {
   const auto host = host_name();
   if (const fs::path given = common::environment("STARPU_PERF_MODEL_DIR"); !given.empty()) {
     std::error_code unknown;
@@ -132,13 +133,15 @@ StarpuFolder::StarpuFolder(const std::vector<device::gpu::Info>& opencl_devices)
     return;
   }
   auto bus = describe_hardware();
-  const auto key = folder_name(bus, device::gpu::visible_devices());
+  std::vector<int> used;
+  for (const auto& gpu : gpus)
+    if (!gpu.opencl && gpu.ordinal < bus.gpus) used.push_back(gpu.ordinal);
+  const auto key = folder_name(bus, device::gpu::visible_devices(), used);
   const auto cache = common::cache_directory();
   const auto kept = cache ? *cache / "starpu" / key : fs::path();
-  auto opencl = opencl_rates(opencl_devices, cache.value_or(fs::path()));
-  if (bus.gpus > 0)
-    set_rates(bus, device::link_rates(bus.gpus, cache ? kept / (host + ".links.json") : fs::path()), std::move(opencl));
-  else set_rates(bus, {}, std::move(opencl));
+  auto opencl = opencl_rates(gpus, cache.value_or(fs::path()));
+  const auto file = cache ? kept / (host + ".links.json") : fs::path();
+  set_rates(bus, bus.gpus > 0 ? device::link_rates(bus.gpus, used, file) : device::gpu::LinkRates(), std::move(opencl));
   const auto files = bus_files(bus);
 
   std::string reasons;

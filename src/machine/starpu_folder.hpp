@@ -16,15 +16,15 @@ namespace tessera::machine {
 ///
 /// If StarPU finds no files that fit the machine, it calibrates the links. Calibration takes time, ends the process if
 /// a file cannot be written, and resets GPUs, which destroys the program's data on them. Tessera therefore writes the
-/// files before StarPU looks for them. It measures the GPUs' links without a reset, once for each set of GPUs, and
+/// files before StarPU looks for them. It measures the session's links without a reset, once for each set of GPUs, and
 /// assumes rates within the host. Missing and damaged files are written again.
 ///
 /// If the user has set STARPU_PERF_MODEL_DIR, StarPU uses that folder instead, and may calibrate there.
 class StarpuFolder {
  public:
-  /// @param opencl_devices  the OpenCL devices that will be used
+  /// @param gpus  the devices that will be used
   /// @throws RuntimeError if no folder can be written, or the links cannot be measured
-  explicit StarpuFolder(const std::vector<device::gpu::Info>& opencl_devices = {});
+  explicit StarpuFolder(const std::vector<device::gpu::Info>& gpus = {});
 
   /// Adds the variable that selects this folder. This object must outlive StarPU.
   void announce_in(common::StarpuVariables& variables) const;

@@ -175,7 +175,7 @@ void Session::start(const RuntimeOptions& options) {
         runtime::share_of_memory *
         static_cast<double>(std::ranges::min_element(machine_.gpu_info, {}, &device::gpu::Info::memory)->memory);
   runtime::limit_memory(machine_.gpu_info, options.gpu_memory, variables);
-  parts_->starpu_folder.emplace(opencl_devices);
+  parts_->starpu_folder.emplace(machine_.gpu_info);
   parts_->starpu_folder->announce_in(variables);
   {
     const StarpuVariables::InForce until_started(variables);

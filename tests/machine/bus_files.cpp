@@ -5,6 +5,9 @@
 #include <gmock/gmock.h>
 
 #include <map>
+#include <set>
+#include <string>
+#include <vector>
 
 namespace tessera::machine::bus_files_cpp {
 namespace {
@@ -81,10 +84,20 @@ TEST(BusFiles, HaveAFolderForEachSetOfNodes) {
   Bus left, right;
   left.numa_nodes = right.numa_nodes = 2, left.gpus = right.gpus = 1;
   left.nodes_of = {{0, 1}}, right.nodes_of = {{1, 0}};
-  EXPECT_NE(folder_name(left, {"one kind"}), folder_name(right, {"one kind"}));
-  EXPECT_NE(folder_name(left, {"one kind"}), folder_name(left, {"another"}));
+  EXPECT_NE(folder_name(left, {"one kind"}, {0}), folder_name(right, {"one kind"}, {0}));
+  EXPECT_NE(folder_name(left, {"one kind"}, {0}), folder_name(left, {"another"}, {0}));
   right.nodes_of = left.nodes_of;
-  EXPECT_EQ(folder_name(left, {"one kind"}), folder_name(right, {"one kind"}));
+  EXPECT_EQ(folder_name(left, {"one kind"}, {0}), folder_name(right, {"one kind"}, {0}));
+}
+
+/// Only the links of the GPUs that a session uses have been measured.
+TEST(BusFiles, HaveAFolderForEachSetOfUsedGpus) {
+  Bus bus;
+  bus.gpus = 2, bus.nodes_of.assign(2, {0});
+  std::set<std::string> names;
+  for (const auto& used : std::vector<std::vector<int>>{{}, {0}, {1}, {0, 1}})
+    names.insert(folder_name(bus, {"one kind", "one kind"}, used));
+  EXPECT_EQ(names.size(), 4U);
 }
 
 }  // namespace

@@ -4,15 +4,21 @@
 #include <cuda.h>
 #include <cuda_runtime.h>
 #include <dlfcn.h>
+#include <starpu.h>
 
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <tessera/blas.hpp>
+#include <tessera/matrix.hpp>
+#include <tessera/pinned.hpp>
 #include <tessera/runtime.hpp>
 
 #include "devices/gpu.hpp"
+#include "devices/peer_memory.hpp"
+#include "support/environment.hpp"
+#include "support/files.hpp"
 
 namespace tessera::test {
 namespace {
@@ -46,6 +52,9 @@ TEST(Contexts, AreOnlyOnTheGpusOfTheSession) {
   if (cudaGetDeviceCount(&count) != cudaSuccess || count < 2) GTEST_SKIP() << "one GPU";
   ASSERT_EQ(current(), 0);
   ASSERT_FALSE(has_context(0));
+  const Scratch nothing;
+  const auto folder = nothing.path().string();
+  const Environment empty_cache{{"TESSERA_CACHE_DIR", folder.c_str()}};  // the session measures its GPU and the links
   {
     RuntimeOptions options;
     options.node_parts = count, options.node_part = count - 1, options.gpus = 1;
@@ -63,6 +72,20 @@ TEST(Contexts, AreOnlyOnTheGpusOfTheSession) {
     gemm(Op::NoTrans, Op::NoTrans, n, n, n, 1., a, n, a, n, 0., c, n);  // by this thread, without tasks
     EXPECT_EQ(current(), 0);
     EXPECT_FALSE(has_context(0)) << "after calls";
+    const PinnedBuffer<double> buffer(n * n);
+    EXPECT_FALSE(has_context(0)) << "with pinned memory";
+    const Matrix<double> without_memory(n, n, {n, n});
+    static starpu_codelet write{};
+    write.cpu_funcs[0] = [](void** /*tiles*/, void* /*unused*/) {};
+    write.nbuffers = 1, write.modes[0] = STARPU_W;
+    ASSERT_EQ(starpu_task_insert(&write, STARPU_W, without_memory.handle(0, 0), 0), 0);
+    wait();
+    EXPECT_FALSE(has_context(0)) << "with a tile that a core has written";
+    const auto peers = device::make_peer_memory();
+    ASSERT_NE(peers, nullptr);
+    EXPECT_EQ(peers->samples().size(), 1U);
+    EXPECT_GT(peers->seconds_to_host_and_back(), 0);
+    EXPECT_FALSE(has_context(0)) << "with memory for other processes";
   }
   EXPECT_EQ(current(), 0);
   EXPECT_FALSE(has_context(0)) << "at the end";

@@ -30,7 +30,7 @@ void share_pool(const void* /*data*/, int /*device*/, std::span<const int> /*dev
 void copy_columns(void* /*to*/, std::size_t /*to_stride*/, const void* /*from*/, std::size_t /*from_stride*/,
                   std::size_t /*height*/, std::size_t /*columns*/) {}
 
-PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/) : data_(data) {}
+PinnedMemory::PinnedMemory(void* data, std::size_t /*bytes*/, std::optional<int> /*device*/) : data_(data) {}
 PinnedMemory::~PinnedMemory() = default;
 
 Allocation::Allocation(std::optional<int> /*device*/, std::size_t /*bytes*/) { throw RuntimeError(without_cuda); }

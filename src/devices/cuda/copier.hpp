@@ -23,6 +23,11 @@ using gpu::require;
 /// A pinned buffer that records whether the link still uses it.
 class StagingBuffer {
  public:
+  /// Allocates the memory, unless it exists.
+  /// @param device  one that will use it
+  void prepare(int device) {
+    if (data_ == nullptr) data_ = gpu::allocate_host(buffer_bytes, device);
+  }
   void* data() const { return data_.get(); }
 
   /// Waits until the marked copies are done.
@@ -42,7 +47,7 @@ class StagingBuffer {
   cudaEvent_t pending() const { return pending_; }
 
  private:
-  gpu::HostMemory data_ = gpu::allocate_host(buffer_bytes);
+  gpu::HostMemory data_;
   std::map<int, gpu::Event> events_;  ///< by device
   cudaEvent_t pending_ = nullptr;
 };
@@ -111,6 +116,7 @@ class Copier {
 
   /// @throws RuntimeError
   void prepare(const TileCopy& job) {
+    for (auto& buffer : both_) buffer.prepare(job.gpu);
     if (auto& stream = streams_[job.gpu]; stream == nullptr) stream = gpu::create_stream(job.gpu);
   }
 

@@ -167,6 +167,8 @@ bool compute_product(const blas::Call& call, int device) {
 void share_pool(const void* data, int device, std::span<const int> devices) {
   const auto pool = static_cast<cudaMemPool_t>(common::device_memory::pool_of(data));
   if (pool == nullptr) return;
+  const KeepCurrentDevice keep;
+  require(cudaSetDevice(device), "cudaSetDevice");
   for (const int other : devices) {
     int linked = 0;
     if (other == device || cudaDeviceCanAccessPeer(&linked, other, device) != cudaSuccess || linked == 0) continue;
@@ -206,27 +208,42 @@ bool factorizes_beside_products() { return cuda::can_set_multiprocessors_aside()
 
 double panel_rate_of_cores() { return 0; }
 
-PinnedMemory::PinnedMemory(void* data, std::size_t bytes) : data_(data) {
-  const common::NoSignals in_threads_of_the_driver;  // this may be the first use of CUDA
-  const auto status = cudaHostRegister(data, bytes, cudaHostRegisterPortable);
-  cudaGetLastError();  // clears the error, or a later call would report it
-  require(status, "pinning host memory");
+namespace {
+
+/// Makes a device current, or leaves the one that is.
+/// @return  the current device
+int make_current(std::optional<int> device) {
+  int current = 0;
+  require(device ? cudaSetDevice(*device) : cudaSuccess, "cudaSetDevice");
+  require(cudaGetDevice(&current), "cudaGetDevice");
+  return current;
 }
 
-PinnedMemory::~PinnedMemory() { cudaHostUnregister(data_); }
+}  // namespace
+
+PinnedMemory::PinnedMemory(void* data, std::size_t bytes, std::optional<int> device) : data_(data) {
+  const common::NoSignals in_threads_of_the_driver;  // this may be the first use of CUDA
+  const KeepCurrentDevice keep;
+  device_ = make_current(device);
+  require(cudaHostRegister(data, bytes, cudaHostRegisterPortable), "pinning host memory");
+}
+
+PinnedMemory::~PinnedMemory() {
+  const KeepCurrentDevice keep;
+  cudaSetDevice(device_);
+  cudaHostUnregister(data_);
+}
 
 Allocation::Allocation(std::optional<int> device, std::size_t bytes) {
-  if (!device) {
-    require(cudaMallocManaged(&data_, bytes), "managed memory for an operand");
-    return;
-  }
   const KeepCurrentDevice keep;
-  require(cudaSetDevice(*device), "cudaSetDevice");
-  require(cudaMalloc(&data_, bytes), "memory of a GPU for an operand");
+  device_ = make_current(device);
+  if (device) require(cudaMalloc(&data_, bytes), "memory of a GPU for an operand");
+  else require(cudaMallocManaged(&data_, bytes), "managed memory for an operand");
 }
 Allocation::~Allocation() {
+  const KeepCurrentDevice keep;
+  cudaSetDevice(device_);
   cudaFree(data_);
-  cudaGetLastError();
 }
 
 }  // namespace tessera::device::gpu

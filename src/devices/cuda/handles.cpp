@@ -119,6 +119,9 @@ void create(void* /*unused*/) {
   else if (my_worker().ones != nullptr) write_all_ones(), load_kernels();
 }
 
+/// On a core: StarPU pins memory for the tiles that it writes, which creates a context on its thread's current device.
+void use_gpu(void* device) { check("cudaSetDevice", cudaSetDevice(*static_cast<const int*>(device))); }
+
 void destroy_worker(void* /*unused*/) {
   stop_lane(my_worker().lane);
   if (my_worker().ones != nullptr) cudaFree(my_worker().ones);
@@ -140,6 +143,8 @@ void create_handles() {
   sched_getaffinity(0, sizeof cores, &cores);
   const auto before = common::stray_failures();  // failures without a tile
   starpu_execute_on_each_worker(create, nullptr, STARPU_CUDA);
+  int first = starpu_worker_get_devid(starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0));
+  if (first != 0) starpu_execute_on_each_worker(use_gpu, &first, STARPU_CPU);
   if (common::stray_failures() != before) throw RuntimeError(common::last_stray_failure());
   for (const auto& worker : workers)
     if (worker.slots != nullptr) memory::sum_slots::add({worker.slots, slots});

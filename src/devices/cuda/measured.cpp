@@ -78,7 +78,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   LinkRates rates;
   if (devices.empty()) return rates;
   const KeepCurrentDevice keep;
-  const auto host = allocate_host(bytes * devices.size());
+  const auto host = allocate_host(bytes * devices.size(), devices.front());
   std::memset(host.get(), 1, bytes * devices.size());
   std::vector<Endpoint> endpoints, leaving;  // `leaving`: copies out during copies in
   std::vector<Endpoint*> all, both;
@@ -100,7 +100,7 @@ LinkRates measure_links(const std::vector<int>& devices, std::size_t bytes) {
   const auto out = [&](Endpoint& e) {
     return cudaMemcpyAsync(host_part(e), e.memory.get(), bytes, cudaMemcpyDeviceToHost, e.stream.get());
   };
-  const auto in_host = allocate_host(bytes * devices.size());  // the target of the copies out
+  const auto in_host = allocate_host(bytes * devices.size(), devices.front());  // the target of the copies out
   std::memset(in_host.get(), 1, bytes * devices.size());
   const auto in_and_out = [&](Endpoint& e) {
     const auto place = &e - leaving.data();
@@ -211,7 +211,7 @@ std::vector<double> column_seconds(int device, const std::vector<std::size_t>& b
                                    bool beside_products) {
   const KeepCurrentDevice keep;
   constexpr std::size_t columns = 128, copies = 16;
-  const auto host = allocate_host(apart * columns);
+  const auto host = allocate_host(apart * columns, device);
   std::memset(host.get(), 1, apart * columns);
   const auto target = allocate(device, apart * columns);
   const auto stream = create_stream(device);

@@ -130,7 +130,7 @@ BusyLinks measure_busy_links(const std::vector<int>& devices, int n, std::size_t
   for (const int device : devices)
     for (const bool in : {true, false}) {
       paths.push_back({device, in, allocate_written(device, bytes), create_stream(device),
-                       allocate_host(host_blocks * bytes), nullptr});
+                       allocate_host(host_blocks * bytes, device), nullptr});
       std::memset(paths.back().host.get(), 1, host_blocks * bytes);
     }
   return rates_of(paths, devices, n, bytes, seconds);

@@ -66,6 +66,7 @@ class CudaPeers final : public PeerMemory {
       for (const auto& [allocation, memory] : gpu.opened) cudaIpcCloseMemHandle(memory);
     }
     free_samples();
+    gpus_.clear();  // destroying its streams and events changes the current device
   }
 
   const std::vector<unsigned>& nodes() const noexcept override { return nodes_; }
@@ -115,7 +116,7 @@ class CudaPeers final : public PeerMemory {
 
   double seconds_to_host_and_back() override {
     const gpu::KeepCurrentDevice keep;
-    const auto host = gpu::allocate_host(sample_bytes);
+    const auto host = gpu::allocate_host(sample_bytes, gpus_.begin()->second.device);
     double slowest = 0;
     for (auto& [node, gpu] : gpus_) {
       gpu::require(cudaSetDevice(gpu.device), "cudaSetDevice");

@@ -10,7 +10,8 @@
 
 #include <tessera/error.hpp>
 
-/// Owning pointers to CUDA objects.
+/// Owning pointers to CUDA objects. Creating and destroying one makes its device the thread's current device: in nearly
+/// all functions, the runtime creates a context on the current device, also if the object belongs to another one.
 namespace tessera::device::gpu {
 
 /// @param what  the operation, for the message
@@ -20,15 +21,21 @@ inline void require(cudaError_t status, const char* what) {
 }
 
 struct FreeHost {
-  void operator()(void* data) const { cudaFreeHost(data); }
+  int device = 0;
+  void operator()(void* data) const {
+    cudaSetDevice(device);
+    cudaFreeHost(data);
+  }
 };
 using HostMemory = std::unique_ptr<void, FreeHost>;
 
 /// Allocates host memory that is pinned for all devices.
-inline HostMemory allocate_host(std::size_t bytes) {
+/// @param device  one of those that use it
+inline HostMemory allocate_host(std::size_t bytes, int device) {
+  require(cudaSetDevice(device), "cudaSetDevice");
   void* data = nullptr;
   require(cudaHostAlloc(&data, bytes, cudaHostAllocPortable), "pinned host memory");
-  return HostMemory(data);
+  return {data, FreeHost{device}};
 }
 
 struct FreeDevice {
@@ -40,7 +47,7 @@ struct FreeDevice {
 };
 using DeviceMemory = std::unique_ptr<void, FreeDevice>;
 
-/// Allocates memory of `device`, which becomes the thread's current device.
+/// Allocates memory of `device`.
 inline DeviceMemory allocate(int device, std::size_t bytes) {
   require(cudaSetDevice(device), "cudaSetDevice");
   void* data = nullptr;
@@ -67,16 +74,20 @@ class GrowingMemory {
 };
 
 struct DestroyStream {
-  void operator()(cudaStream_t stream) const { cudaStreamDestroy(stream); }
+  int device = 0;
+  void operator()(cudaStream_t stream) const {
+    cudaSetDevice(device);
+    cudaStreamDestroy(stream);
+  }
 };
 using Stream = std::unique_ptr<std::remove_pointer_t<cudaStream_t>, DestroyStream>;
 
-/// Creates a stream on `device`, which becomes the thread's current device.
+/// Creates a stream on `device`.
 inline Stream create_stream(int device) {
   require(cudaSetDevice(device), "cudaSetDevice");
   cudaStream_t stream = nullptr;
   require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  return Stream(stream);
+  return {stream, DestroyStream{device}};
 }
 
 /// Creates a stream with the highest priority, whose kernels do not wait until those of other streams finish.
@@ -86,19 +97,25 @@ inline Stream create_urgent_stream(int device) {
   require(cudaSetDevice(device), "cudaSetDevice");
   require(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
   require(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "cudaStreamCreateWithPriority");
-  return Stream(stream);
+  return {stream, DestroyStream{device}};
 }
 
 struct DestroyEvent {
-  void operator()(cudaEvent_t event) const { cudaEventDestroy(event); }
+  int device = 0;
+  void operator()(cudaEvent_t event) const {
+    cudaSetDevice(device);
+    cudaEventDestroy(event);
+  }
 };
 using Event = std::unique_ptr<std::remove_pointer_t<cudaEvent_t>, DestroyEvent>;
 
 /// Creates an event on the current device.
 inline Event create_event(unsigned flags = cudaEventDefault) {
+  int device = 0;
   cudaEvent_t event = nullptr;
+  require(cudaGetDevice(&device), "cudaGetDevice");
   require(cudaEventCreateWithFlags(&event, flags), "cudaEventCreate");
-  return Event(event);
+  return {event, DestroyEvent{device}};
 }
 
 }  // namespace tessera::device::gpu

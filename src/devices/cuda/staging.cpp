@@ -116,8 +116,8 @@ class Posting {
   /// @return  false if the system does not pin more memory, or if the device's streams do not support counters
   bool prepare(Direction& direction, int gpu) {
     try {
-      direction.data = gpu::allocate_host(buffers_ * buffer_bytes);
-      direction.counters = gpu::allocate_host(buffers_ * sizeof(memory::staging::BufferCounters));
+      direction.data = gpu::allocate_host(buffers_ * buffer_bytes, gpu);
+      direction.counters = gpu::allocate_host(buffers_ * sizeof(memory::staging::BufferCounters), gpu);
       auto* const counters = static_cast<memory::staging::BufferCounters*>(direction.counters.get());
       std::uninitialized_value_construct_n(counters, buffers_);
       while (direction.link.size() < streams_of_link) direction.link.push_back(gpu::create_stream(gpu));

@@ -145,6 +145,7 @@ cublasStatus_t cublasCreate(cublasHandle_t* handle) {
   return CUBLAS_STATUS_SUCCESS;
 }
 cublasStatus_t cublasDestroy(cublasHandle_t handle) {
+  need_context();
   handle_of(handle).stream->wait();
   return delete &handle_of(handle), CUBLAS_STATUS_SUCCESS;
 }

@@ -39,7 +39,8 @@ cudaError_t allocate(void** data, std::size_t bytes, Kind kind, void* pool = nul
 }
 
 cudaError_t release(void* data) {
-  if (data == nullptr) return need_context(), cudaSuccess;
+  need_context();
+  if (data == nullptr) return cudaSuccess;
   const auto found = block_of(data);
   if (!found || found->first != reinterpret_cast<std::uintptr_t>(data))
     return refuse(cudaErrorInvalidValue, "free of memory that was not allocated");
@@ -70,6 +71,7 @@ bool are_pinned_in_parts(const void* columns, std::size_t pitch, std::size_t hei
 /// A copy of columns. From or to pageable memory, it has ended when this returns.
 cudaError_t copy(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t height,
                  std::size_t columns, Stream& stream, bool waits = false) {
+  need_context();
   if (waits) counts.copies++;
   if (columns > 1 && are_too_far_apart(std::max(to_pitch, from_pitch))) return fail(cudaErrorInvalidPitchValue);
   if (are_pinned_in_parts(to, to_pitch, height, columns) || are_pinned_in_parts(from, from_pitch, height, columns))
@@ -128,6 +130,7 @@ cudaError_t cudaFree(void* data) { return release(data); }
 cudaError_t cudaFreeAsync(void* data, cudaStream_t /*stream*/) { return release(data); }
 cudaError_t cudaFreeHost(void* data) { return release(data); }
 cudaError_t cudaHostRegister(void* data, std::size_t bytes, unsigned /*flags*/) {
+  need_context();
   if (block_of(data) || block_of(static_cast<char*>(data) + bytes - 1))
     return fail(cudaErrorHostMemoryAlreadyRegistered);
   const std::lock_guard lock(guard);
@@ -135,12 +138,13 @@ cudaError_t cudaHostRegister(void* data, std::size_t bytes, unsigned /*flags*/) 
   return cudaSuccess;
 }
 cudaError_t cudaHostUnregister(void* data) {
+  need_context();
   const std::lock_guard lock(guard);
   return blocks.erase(reinterpret_cast<std::uintptr_t>(data)) > 0 ? cudaSuccess
                                                                   : fail(cudaErrorHostMemoryNotRegistered);
 }
 cudaError_t cudaHostGetDevicePointer(void** device, void* host, unsigned /*flags*/) {
-  return *device = host, cudaSuccess;
+  return need_context(), *device = host, cudaSuccess;
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* address) {
   *attributes = {};
@@ -187,6 +191,7 @@ cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* x, cudaStream_t s
               stream_of(stream));
 }
 cudaError_t cudaMemsetAsync(void* data, int value, std::size_t bytes, cudaStream_t stream) {
+  need_context();
   return stream_of(stream).add([=] { std::memset(data, value, bytes); }), cudaSuccess;
 }
 cudaError_t cudaMemset(void* data, int value, std::size_t bytes) {
@@ -200,6 +205,12 @@ cudaError_t cudaMemset2DAsync(void* data, std::size_t pitch, int value, std::siz
     for (std::size_t j = 0; j < columns; j++) std::memset(static_cast<char*>(data) + j * pitch, value, height);
   });
   return cudaSuccess;
+}
+
+/// The handle is only a name here: the memory is not opened elsewhere.
+cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* data) {
+  *handle = {};
+  return std::memcpy(handle, &data, sizeof data), cudaSuccess;
 }
 
 CUresult cuPointerGetAttributes(unsigned count, CUpointer_attribute* attributes, void** values, CUdeviceptr address) {

@@ -31,7 +31,9 @@ int devices();
 inline constexpr std::size_t memory_of_device = std::size_t{4} << 30;
 
 extern thread_local int current;  ///< the calling thread's device
-/// Creates the context of the calling thread's device, unless it exists. Called by all that CUDA does in a context.
+/// Creates the context of the calling thread's device, unless it exists. CUDA does so in nearly all its functions, also
+/// in those whose stream, event or memory belongs to another device. Exceptions: the state of events, and what memory
+/// is.
 void need_context();
 
 /// What tests ask for through `stand_in_count`.

@@ -223,7 +223,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* text, int length, int device) {
   return cudaSuccess;
 }
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
-  return *least = 0, *greatest = -1, cudaSuccess;
+  return need_context(), *least = 0, *greatest = -1, cudaSuccess;
 }
 cudaError_t cudaDeviceCanAccessPeer(int* can, int device, int peer) { return *can = device != peer, cudaSuccess; }
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned /*flags*/) {
@@ -234,7 +234,7 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
   const std::lock_guard lock(guard);
   return peers.erase({current, peer}) > 0 ? cudaSuccess : fail(cudaErrorPeerAccessNotEnabled);
 }
-cudaError_t cudaDeviceSynchronize() { return wait_for(current), cudaSuccess; }
+cudaError_t cudaDeviceSynchronize() { return need_context(), wait_for(current), cudaSuccess; }
 cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned /*version*/,
                                              unsigned long long /*flags*/, cudaDriverEntryPointQueryResult* result) {
   const auto is = [name](const char* other) { return std::strcmp(name, other) == 0; };
@@ -256,8 +256,9 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
   return cudaStreamCreateWithPriority(stream, flags, 0);
 }
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithPriority(stream, 0, 0); }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) { return delete &stream_of(stream), cudaSuccess; }
+cudaError_t cudaStreamDestroy(cudaStream_t stream) { return need_context(), delete &stream_of(stream), cudaSuccess; }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+  need_context();
   counts.stream_waits++;
   return stream_of(stream).wait(), cudaSuccess;
 }
@@ -269,23 +270,26 @@ int stand_in_count(const char* what) {
 }
 cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (has_ended) return cudaErrorCudartUnloading;
+  need_context();
   return stream_of(stream).is_idle() ? cudaSuccess : cudaErrorNotReady;
 }
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned /*flags*/) {
+  need_context();
   if (const auto moment = event_of(event).moment; moment != nullptr)
     stream_of(stream).add([moment] { moment->wait(); });
   return cudaSuccess;
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* data) {
-  return stream_of(stream).add([=] { function(data); }), cudaSuccess;
+  return need_context(), stream_of(stream).add([=] { function(data); }), cudaSuccess;
 }
 
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned /*flags*/) {
   need_context();
   return *event = reinterpret_cast<cudaEvent_t>(new Event{current, {}}), cudaSuccess;
 }
-cudaError_t cudaEventDestroy(cudaEvent_t event) { return delete &event_of(event), cudaSuccess; }
+cudaError_t cudaEventDestroy(cudaEvent_t event) { return need_context(), delete &event_of(event), cudaSuccess; }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+  need_context();
   auto& at = stream_of(stream);
   if (event_of(event).device != at.device)
     return refuse(cudaErrorInvalidResourceHandle, "an event on a stream of another device");
