@@ -31,7 +31,7 @@ int run(int argc, char** argv) {
   const common::TemporaryFolder folder("tessera-simulate");
   const Scratch scratch = folder.path();
   machine::write_starpu_files(options->machine, scratch, host_name, *options->memory == bench::Memory::Pageable);
-  const bool may_fail = options->sweep && options->program.empty();  // tiles that fit on no GPU are not an alternative
+  const bool may_fail = options->sweep;  // tiles that fit on no GPU are not an alternative
   Report report(*options);
   report.begin();
   int result = tools::Success;

@@ -116,17 +116,20 @@ void require_simulating(const std::string& policy_library) {
                       "docs/own-policy.md");
 }
 
-/// @throws BadArgument if the program cannot be run, or if options are given that only apply to calls of the library
+/// @throws BadArgument if the program cannot be run, or if options are given that do not apply to programs
 void parse_program(const CLI::App& app, const Typed& typed, Options& options) {
   if (typed.program.empty()) {
     if (!typed.arguments.empty()) throw BadArgument("'" + typed.arguments.front() + "': arguments need a --program");
     return;
   }
-  for (const char* other : {"--routine", "--size",      "-m",       "-n",       "-k",      "--trans-a", "--trans-b",
-                            "--side",    "--uplo",      "--diag",   "--alpha",  "--beta",  "--ld-pad",  "--memory",
-                            "--tile",    "--placement", "--slices", "--beside", "--trace", "--dump"})
-    if (app.get_option_no_throw(other) != nullptr && app.count(other) > 0)
-      throw BadArgument(std::string(other) + ": cannot be used with --program");
+  const std::vector<std::string> applying{"--platform", "--policy",     "--policy-library", "--gpus",
+                                          "--cpus",     "--gpu-memory", "--type",           "--jobs",
+                                          "--brief",    "--json",       "--program",        "ARGUMENT"};
+  for (const auto* option : app.get_options())
+    if (option->count() > 0 && std::ranges::find(applying, option->get_name()) == applying.end())
+      throw BadArgument(option->get_name() + ": cannot be used with --program");
+  if (bench::parse_types(typed.problem.types).size() > 1)
+    throw BadArgument("--type: a --program has elements of one type");
   std::error_code error;
   const auto file = fs::canonical(typed.program, error);
   if (error || !fs::is_regular_file(file) || access(file.c_str(), X_OK) != 0)
@@ -136,6 +139,7 @@ void parse_program(const CLI::App& app, const Typed& typed, Options& options) {
 }
 
 void parse(const CLI::App& app, const Typed& typed, Options& options) {
+  parse_program(app, typed, options);
   bench::parse_problem_options(app, typed.problem, options);
   options.settle(options.memory.value_or(bench::Memory::Pinned));
   if (*options.memory == bench::Memory::Managed)
@@ -143,7 +147,6 @@ void parse(const CLI::App& app, const Typed& typed, Options& options) {
   if (options.slices > 0) require_plain_product(app, options);
   if (options.slices > 0 && *options.memory == bench::Memory::Spread)
     throw BadArgument("--memory", "spread", "cannot be used with --slices");
-  parse_program(app, typed, options);
   options.platform = find_platform(typed.platform);
   options.machine = read_platform(options.platform);
   if (*options.memory == bench::Memory::Pageable && !options.machine.staging)

@@ -132,7 +132,7 @@ void Report::begin() {
   note(describe_machine(options_.machine));
   note(describe_policies(options_));
   if (!reports_calls()) note(fmt::format("Program: {}", fmt::join(options_.program, " ")));
-  else if (options_.explain) return;
+  if (options_.explain) return;
   columns_ = reports_calls() ? columns_of_calls() : columns_of_programs();
   note("\n" + tools::table_head(columns_));
 }
@@ -172,7 +172,7 @@ void Report::add(const Run& run, const Outcome& outcome) {
   if (!options_.brief)
     for (const auto& more : describe_gpus(outcome)) note(more);
   json_.write(json(row));
-  if (options_.sweep && reports_calls()) regrets_.add(row.result);
+  if (options_.sweep) regrets_.add(row.result);
 }
 
 void Report::explain(const Outcome& outcome) {
@@ -183,7 +183,7 @@ void Report::explain(const Outcome& outcome) {
 }
 
 void Report::end() {
-  if (!options_.sweep || !reports_calls()) return;
+  if (!options_.sweep) return;
   for (const auto& line : regrets_.lines()) note(line);
   for (const auto& object : regrets_.json()) json_.write(object);
 }

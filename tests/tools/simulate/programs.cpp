@@ -140,6 +140,11 @@ TEST(Programs, ThatCannotRunAreRefused) {
   };
   refused("--program ./no-such-program", 2, "--program: './no-such-program' is not a program");
   refused("--program " + graphs() + " --size 4096", 2, "--size: cannot be used with --program");
+  for (const char* other : {"--m", "--n", "--k", "--chain", "--seed"})
+    refused("--program " + graphs() + " " + other + " 1", 2, std::string(other) + ": cannot be used with --program");
+  for (const char* other : {"--explain", "--sweep"})
+    refused("--program " + graphs() + " " + other, 2, std::string(other) + ": cannot be used with --program");
+  refused("--program " + graphs() + " --type s,d", 2, "--type: a --program has elements of one type");
   refused("gemm", 2, "arguments need a --program");
   refused("--policy best --program " + graphs() + " -- qr", 2, "--policy is 'best', must be one of ");
   refused(std::string("--program ") + std::getenv("TESSERA_TEST_COMPUTING_PROGRAM"), 2,
