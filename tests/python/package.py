@@ -224,6 +224,7 @@ class Chains(Case):
             "gemm: a is of type ndarray, must be a Matrix": lambda: a.gemm(np.ones((4, 4)), x),
             "gemm: trans_a is 'X'": lambda: a.gemm(a, a, trans_a="X"),
             "Matrix: array must be an array with two dimensions": lambda: tessera.Matrix(np.ones(4)),
+            "Matrix: array is a masked array": lambda: tessera.Matrix(np.ma.array(np.ones((2, 2)), mask=np.eye(2))),
             "Matrix: array must be writable": lambda: tessera.Matrix(np.ones((8, 8))[::2, ::2]),
             "Matrix: m is -1": lambda: tessera.Matrix.without_memory((-1, 1)),
             "copy: b has 4 rows": lambda: x.copy(tessera.Matrix(np.ones((2, 4)), 2)),
@@ -231,8 +232,12 @@ class Chains(Case):
         for text, call in refusals.items():
             with self.assertRaisesRegex(tessera.ArgumentError, text):
                 call()
-        with self.assertRaisesRegex(TypeError, "Matrix: elements of int"):
-            tessera.Matrix(np.ones((2, 2), int))
+        foreign = np.dtype(float).newbyteorder()
+        for elements in (int, foreign):
+            with self.assertRaisesRegex(TypeError, "Matrix: elements of " + re.escape(str(np.dtype(elements)))):
+                tessera.Matrix(np.ones((2, 2), elements))
+        with self.assertRaisesRegex(TypeError, "Matrix: elements of "):
+            tessera.Matrix.without_memory((2, 2), foreign)
 
 
 class Products(Case):

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 
-from ._arrays import LETTERS, leading_dimension, letters
+from ._arrays import LETTERS, leading_dimension, letters, unmasked
 from ._library import OPTIONS, ROUTINES as POINTER_ROUTINES, ArgumentError, RuntimeFailure, checked, library, number
 from ._on_gpu import located
 
@@ -103,6 +103,7 @@ class Matrix:
         x = located("Matrix", "array", array)
         if not isinstance(x, np.ndarray) or x.ndim != 2:
             raise ArgumentError("Matrix", "array", "must be an array with two dimensions")
+        unmasked("Matrix", "array", x)
         by_rows = not leading_dimension(x, "F")
         stored, tiles = (x.T, _pair(tile)[::-1]) if by_rows else (x, _pair(tile))
         ld = leading_dimension(stored, "F")
@@ -241,7 +242,7 @@ class Matrix:
 
 
 def _letter(kind):
-    if kind.char not in LETTERS:
+    if kind.char not in LETTERS or not kind.isnative:
         raise TypeError(f"Matrix: elements of {kind}; there are float32, float64, complex64 and complex128")
     return LETTERS[kind.char]
 
