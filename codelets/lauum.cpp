@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include <cmath>
-#include <limits>
-#include <vector>
-
 #include "common/symmetry.hpp"
 #include "device_triangle.hpp"
 #include "devices/cpu/host_lapack.hpp"
@@ -18,15 +14,7 @@ struct Lauum {
 
   static void run(const device::OnHost& /*blas*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
-    // OpenBLAS 0.3.21's slauum loses a NaN on the diagonal, which must spread over its row of L or column of U.
-    std::vector<int> lost;
-    for (int i = 0; i < A.n; i++)
-      if (std::isnan(std::real(*element(A, i, i)))) lost.push_back(i);
     device::cpu::lauum<T>(args.uplo, A.n, A.data, A.ld);
-    for (const int i : lost)
-      for (int k = 0; k <= i; k++)
-        *(args.uplo == Uplo::Lower ? element(A, i, k) : element(A, k, i)) =
-            T(std::numeric_limits<Real<T>>::quiet_NaN());
   }
 
 #ifdef TESSERA_WITH_CUDA

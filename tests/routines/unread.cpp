@@ -2,6 +2,7 @@
 // Elements that the BLAS must not read or write are not read or written. The other tests have NaN in these places, too;
 // here each place has its own test.
 #include <cmath>
+#include <limits>
 
 #include "support/reference.hpp"
 #include "support/row_major.hpp"
@@ -225,6 +226,25 @@ TEST_P(Unread, EverythingIfTheResultIsEmpty) {
         arguments.A = arguments.B = arguments.C = nullptr;
         EXPECT_NO_THROW(routine.on_pointers(arguments)) << call;
       });
+    });
+  });
+}
+
+/// A factor that is NaN reaches every element.
+TEST_P(UnreadOutput, IsReadIfBetaIsNan) {
+  run([]<Scalar T>(const Routine<T>& routine) {
+    for_all_options(routine, [&](const Options& options) {
+      for (const T alpha : {T(0), T(1)}) {
+        const auto before = random_call(routine, options, size, 1, alpha, T(std::numeric_limits<Real<T>>::quiet_NaN()));
+        auto after = before;
+        on_pointers(after);
+        for (Index j = 0; j < before.C.n(); j++)
+          for (Index i = 0; i < before.C.m(); i++)
+            if (is_meant(routine.c, options, i, j)) {
+              ASSERT_TRUE(std::isnan(std::abs(after.C(i, j)))) << before << ", " << i << ", " << j;
+            }
+        ASSERT_TRUE(only_output_changed(before, after));
+      }
     });
   });
 }

@@ -4,6 +4,7 @@
 #include <cblas.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include <tessera/types.hpp>
 
@@ -56,7 +57,21 @@ auto call(auto function, const auto&... x) {
 /// x ← α x
 template <Scalar T>
 void scal(int n, T alpha, T* x) {
+  if constexpr (!is_complex<T>)
+    if (std::isnan(alpha)) return static_cast<void>(std::fill_n(x, n, alpha));  // OpenBLAS 0.3.21's sscal writes zeros
   call(common::of_type<T>(cblas_sscal, cblas_dscal, cblas_cscal, cblas_zscal), n, alpha, x, 1);
+}
+
+/// Multiplies a triangle of C by β if β is NaN, which OpenBLAS 0.3.21's updates of triangles lose in single precision.
+/// @return  the factor by which the update still has to multiply
+template <Scalar T, typename Beta>
+Beta after_nan(Beta beta, Uplo uplo, int n, T* C, int ldc) {
+  if (beta == beta) return beta;
+  for (int j = 0; j < n; j++) {
+    const int first = uplo == Uplo::Lower ? j : 0, end = uplo == Uplo::Lower ? n : j + 1;
+    scal(end - first, T(beta), C + first + j * static_cast<Index>(ldc));
+  }
+  return Beta(1);
 }
 
 /// The index of an element with the largest |Re| + |Im|. @pre n > 0

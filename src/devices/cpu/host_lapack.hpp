@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <type_traits>
+#include <vector>
+
 #include <tessera/types.hpp>
 
 #include "common/of_type.hpp"
@@ -84,17 +90,42 @@ int gesv(int n, int nrhs, T* A, int lda, int* pivots, T* B, int ldb) {
   return info_of(common::of_type<T>(sgesv_, dgesv_, cgesv_, zgesv_), n, nrhs, A, lda, pivots, B, ldb);
 }
 
+/// The rows whose diagonal element has a real part of NaN. OpenBLAS 0.3.21 loses these NaN in single precision: its
+/// sscal by NaN writes zeros.
+template <Scalar T>
+std::vector<int> nan_on_diagonal(int n, const T* A, int lda) {
+  std::vector<int> rows;
+  for (int i = 0; i < n; i++)
+    if (std::isnan(std::real(A[i + i * static_cast<Index>(lda)]))) rows.push_back(i);
+  return rows;
+}
+
+/// Lower: rows [first, end) of columns [0, first] ← NaN. Upper: the transposed part.
+template <Scalar T>
+void spread_nan(Uplo uplo, int first, int end, T* A, int lda) {
+  for (Index i = first; i < end; i++)
+    for (Index j = 0; j <= first; j++)
+      A[uplo == Uplo::Lower ? i + j * lda : j + i * lda] = T(std::numeric_limits<Real<T>>::quiet_NaN());
+}
+
 /// A triangle of A ← its inverse.
 /// @return  0, or the first i with A(i, i) = 0; A is then unchanged
 template <Scalar T>
 int trtri(Uplo uplo, Diag diag, int n, T* A, int lda) {
-  return info_of(common::of_type<T>(strtri_, dtrtri_, ctrtri_, ztrtri_), letter(uplo), letter(diag), n, A, lda);
+  const auto lost = diag == Diag::NonUnit ? nan_on_diagonal(n, A, lda) : std::vector<int>();
+  const int info =
+      info_of(common::of_type<T>(strtri_, dtrtri_, ctrtri_, ztrtri_), letter(uplo), letter(diag), n, A, lda);
+  if (info == 0)
+    for (const int i : lost) spread_nan(uplo, i, n, A, lda);
+  return info;
 }
 
 /// A triangle of A ← Lᴴ L (Lower) or U Uᴴ (Upper).
 template <Scalar T>
 void lauum(Uplo uplo, int n, T* A, int lda) {
+  const auto lost = nan_on_diagonal(n, A, lda);
   info_of(common::of_type<T>(slauum_, dlauum_, clauum_, zlauum_), letter(uplo), n, A, lda);
+  for (const int i : lost) spread_nan(uplo, i, i + 1, A, lda);
 }
 
 /// A triangle of A ← the inverse of the matrix whose factor `potrf` has computed.
