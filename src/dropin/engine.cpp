@@ -8,8 +8,10 @@
 #include <chrono>
 #include <cstdint>
 #include <future>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -22,6 +24,7 @@
 #include "common/of_type.hpp"
 #include "common/thread_supply.hpp"
 #include "common/variables.hpp"
+#include "plan/plans.hpp"
 #include "routines/compute.hpp"
 #include "routines/operands.hpp"
 #include "runtime/core_part.hpp"
@@ -171,7 +174,7 @@ double seconds(const Job& job) {
     const auto& machine = routines::machine_for(*started().session, {A, B, C});
     return std::visit([&](const auto& call) { return routines::predicted_seconds(machine, call); }, job.call);
   } catch (const std::exception&) {
-    return 0;  // for example, if tiles of the size that the user asks for do not fit
+    return std::numeric_limits<double>::infinity();  // the devices will not take the call
   }
 }
 
@@ -184,11 +187,18 @@ Outcome on_the_devices(const Listener* listener, Compute compute) {
   ours = true;
   tile::kept::reused_bytes = 0;
   auto outcome = Outcome::Done;
+  const auto decline = [&](const std::exception& error) {
+    objection = error.what();
+    outcome = Outcome::Declined;
+  };
   try {
     compute();
   } catch (const ArgumentError& error) {
-    objection = error.what();
-    outcome = Outcome::Declined;
+    decline(error);
+  } catch (const plan::NoRoom& error) {
+    decline(error);
+  } catch (const std::bad_alloc& error) {  // for a copy of an operand
+    decline(error);
   } catch (const std::exception& error) {
     objection = error.what();
     const std::lock_guard lock(s.failing);

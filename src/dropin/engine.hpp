@@ -13,7 +13,8 @@ using common::overwrites::Listener;
 
 enum class Outcome {
   Done,
-  Declined,  ///< the devices do not take this call: operands overlap, or their tiles do not fit
+  Declined,  ///< the devices do not take this call: operands overlap, or there is no memory for their tiles or copies.
+             ///< The overwritten operands are undefined
   Failed,    ///< the overwritten operands are undefined, and the devices must not be used again
 };
 
@@ -26,7 +27,8 @@ struct Engine {
   const char* (*start)(const common::DeviceChoice& devices, bool need_gpus);
   /// The devices in words: "4 NVIDIA H200, 1 CPU worker".
   const char* (*devices)();
-  /// The seconds that a legal call is predicted to take, according to a plan for about its sizes; 0: there is no plan.
+  /// The seconds that a legal call is predicted to take, according to a plan for about its sizes; 0: there is no plan;
+  /// infinity: the devices would decline the call.
   double (*seconds)(const Job& job);
   /// Whether the calling thread runs a StarPU task. It must then not wait for tasks, since that would block its worker.
   bool (*in_a_task)();

@@ -176,8 +176,8 @@ void require_room(const machine::Machine& machine, double tiles) {
   if (machine.gpu_count() == 0 || !only_gpus || machine.gpu_memory <= 0 || tiles <= machine.gpu_memory) return;
   const auto in_mib = [](double bytes) { return std::to_string(static_cast<Index>(bytes / 0x1p20)) + " MiB"; };
   if (machine.tile == 0)
-    throw RuntimeError("the tiles of a task take " + in_mib(tiles) + ", but a GPU has only " +
-                       in_mib(machine.gpu_memory) + " for them");
+    throw NoRoom("the tiles of a task take " + in_mib(tiles) + ", but a GPU has only " + in_mib(machine.gpu_memory) +
+                 " for them");
   throw common::option_error("tile", "is " + std::to_string(machine.tile) + ": the tiles of a task take " +
                                          in_mib(tiles) + ", must be at most the " + in_mib(machine.gpu_memory) +
                                          " that a GPU has for them");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <tessera/error.hpp>
+
 #include "algorithms/plan.hpp"
 #include "machine/machine.hpp"
 
@@ -70,8 +72,15 @@ algorithms::Plan plan_geqrf(const machine::Machine& machine, char type, Index m,
 /// @param gpus  number of GPUs that take part
 tile::EdgeTiles edges_of_products(const machine::Machine& machine, int gpus);
 
-/// Refuses a requested tile size if a task would not fit into the memory of a GPU, where it would wait forever.
+/// The tiles that a task needs exceed the memory of a GPU.
+class NoRoom : public RuntimeError {
+ public:
+  using RuntimeError::RuntimeError;
+};
+
+/// Refuses tiles that do not fit into the memory of a GPU, where a task would wait forever.
 /// @param tiles  bytes of all tiles that a task uses
+/// @throws ArgumentError if the user asks for these tiles, otherwise NoRoom
 void require_room(const machine::Machine& machine, double tiles);
 
 // Plans for given tiles.

@@ -2,10 +2,13 @@
 // The real engine, on CPU workers or on the GPUs of the test.
 #include "dropin/engine.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <vector>
 
 #include <tessera/pinned.hpp>
@@ -51,6 +54,42 @@ void expect_believed(const Engine& engine, const Job& job, const Settings& setti
   }
 }
 
+double element = 0;
+std::int64_t pivot = 0;
+
+/// A factorization whose narrowest panels exceed the memory of a GPU. Nothing is accessed.
+blas::LapackCall far_too_tall() {
+  constexpr Index m = std::numeric_limits<int>::max();
+  return {.routine = blas::LapackRoutine::getrf,
+          .type = 'd',
+          .wide = true,
+          .m = m,
+          .n = 8,
+          .A = &element,
+          .lda = m,
+          .ipiv = &pivot};
+}
+
+/// A row-major factorization of which no column-major copy fits into the address space.
+blas::LapackCall far_too_large_to_copy() {
+  constexpr Index n = Index{1} << 22;
+  return {.routine = blas::LapackRoutine::getrf,
+          .type = 'd',
+          .wide = true,
+          .layout = Layout::RowMajor,
+          .m = n,
+          .n = n,
+          .A = &element,
+          .lda = n,
+          .ipiv = &pivot};
+}
+
+void expect_declined(const Engine& engine, const blas::LapackCall& call, const char* objection) {
+  Index info = 0;
+  ASSERT_EQ(engine.solve(&call, &info, nullptr), Outcome::Declined) << engine.objection();
+  EXPECT_THAT(engine.objection(), ::testing::HasSubstr(objection));
+}
+
 TEST(Engine, PredictsWhatItsPlansPredict) {
   const auto& engine = *tessera_dropin_engine();
   const bool on_gpus = std::getenv("TESSERA_TEST_NEEDS_GPUS") != nullptr;
@@ -79,6 +118,13 @@ TEST(Engine, PredictsWhatItsPlansPredict) {
     EXPECT_EQ(engine.seconds(solver_of_order(routine, 0)), 0) << blas::lapack_routines[number].name;
   }
   EXPECT_EQ(engine.seconds(product_of_order(0, nullptr)), 0);
+  if (on_gpus) {
+    expect_declined(engine, far_too_tall(), "MiB");
+    EXPECT_EQ(engine.seconds(job_of(far_too_tall(), blas::flops(far_too_tall()))),
+              std::numeric_limits<double>::infinity());
+  }
+  expect_declined(engine, far_too_large_to_copy(), "bad_alloc");
+  EXPECT_STREQ(engine.failure(), "");
   engine.stop();
 }
 
