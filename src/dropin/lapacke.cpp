@@ -116,8 +116,8 @@ Index without_lapacke(const LapackCall& call, int layout, Level level, const cha
   if (level == Level::high && checks_nan())
     if (const char* operand = operand_with_nan(call); operand != nullptr) return -(position_of(call, operand) + 1);
   Index info = 0;
-  // Without flops, orgqr still writes columns of the identity, and gels writes zeros.
-  if (traffic(call).out > 0 || call.lwork == -1) {
+  // Without flops, orgqr still writes columns of the identity, gels writes zeros, and trtrs looks for zeros.
+  if (traffic(call).out > 0 || call.routine == LapackRoutine::trtrs || call.lwork == -1) {
     auto columns = call;
     if (call.lwork == -1) columns = query_of(call);
     constexpr Index transpose_memory_error = -1011;

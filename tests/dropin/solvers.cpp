@@ -205,6 +205,19 @@ TYPED_TEST(DropInLapack, WritesWithoutFlops) {
   expect({.routine = gels, .type = type, .n = 5, .nrhs = 2}, {gels});
 }
 
+/// trtrs looks for zeros on the diagonal even if there is nothing to solve.
+TYPED_TEST(DropInLapack, FindsZerosWithoutRightSides) {
+  using T = TypeParam;
+  LapackCall call{.routine = LapackRoutine::trtrs, .type = common::of_type<T>('s', 'd', 'c', 'z'), .n = 5};
+  for (const auto& family : lapack_families)
+    for (const auto layout : layouts_of(family)) {
+      call.layout = layout;
+      auto operands = legal_operands<T>(call, 1);
+      operands.A(2, 2) = T{};
+      EXPECT_EQ(call_with(operands, address_of(symbol_of(family, call)), family, call), 3) << symbol_of(family, call);
+    }
+}
+
 /// The high-level functions of LAPACKE look for NaN where the routine reads.
 TYPED_TEST(DropInLapack, FindsNan) {
   using T = TypeParam;
