@@ -118,7 +118,8 @@ void Decision::observe_host(const Job& job, double seconds) {
 
 void Decision::observe_devices(const Job& job, const Engine& engine, double seconds) {
   if (forced_ || job.on_gpu) return;  // nothing is predicted, or operands were not copied
-  slowness_.observe(job, seconds / predicted_seconds(job, &engine));
+  if (const double predicted = predicted_seconds(job, &engine); std::isfinite(predicted))
+    slowness_.observe(job, seconds / predicted);
 }
 
 std::optional<double> Decision::host_seconds(const Job& job) const {

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include <deque>
 #include <memory>
 #include <variant>
@@ -115,6 +117,18 @@ TEST(Decision, ObservationsCorrectThePlan) {
   EXPECT_EQ(other.choose(job, pessimist), Place::Host);
   other.observe_devices(job, pessimist, 0.05);
   EXPECT_EQ(other.choose(job, pessimist), Place::Devices);
+}
+
+// The plan is for sizes close to those of the call, so a call may fit although its plan does not.
+TEST(Decision, WithoutRoomIsForTheHostAndTeachesNothing) {
+  const auto job = product();
+  Engine full{};
+  full.seconds = [](const Job&) { return std::numeric_limits<double>::infinity(); };
+  EXPECT_EQ(first_choice(job, full), Place::Host);
+  Decision decision(with_cpu_workers());
+  decision.observe_host(job, 0.1);
+  decision.observe_devices(job, full, 0.05);
+  EXPECT_EQ(decision.choose(job, devices_with_plans<150>()), Place::Host);
 }
 
 TEST(Decision, AForcedCallAsksForNoPlan) {
