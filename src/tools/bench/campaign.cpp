@@ -138,15 +138,24 @@ class Campaign {
     return {};
   }
 
-  /// @param counted  called after each measured call, with statistics that begin with it
-  void time(Result& result, const std::function<void()>& run, const std::function<void()>& counted = {}) {
-    auto prepare = preparation(result);
-    if (counted)
-      prepare = [prepare] {
-        if (prepare) prepare();
-        reset_statistics();
-      };
-    result.timing = measure({run, prepare, counted}, {options_.warmup, options_.repeat}, progress_);
+  /// @param count  called with a number of measured calls once the statistics cover just these: after each call if
+  ///               something precedes it, otherwise after the last, because reading statistics delays the next call
+  void time(Result& result, const std::function<void()>& run, const std::function<void(int calls)>& count = {}) {
+    const auto prepare = preparation(result);
+    if (!count) return void(result.timing = measure({run, prepare, {}}, {options_.warmup, options_.repeat}, progress_));
+    const int unmeasured = 1 + options_.warmup, all = unmeasured + options_.repeat;
+    int begun = 0, ended = unmeasured;
+    const auto begin = [&] {
+      if (prepare) prepare();
+      if (prepare || begun == unmeasured) reset_statistics();
+      begun++;
+    };
+    const auto end = [&] {
+      ended++;
+      if (prepare) count(1);
+      else if (ended == all) count(options_.repeat);
+    };
+    result.timing = measure({run, begin, end}, {options_.warmup, options_.repeat}, progress_);
   }
 
   /// Checks one more call, which starts from the C that the oracle assumes.
@@ -244,7 +253,7 @@ class Campaign {
     spread(routine, problem);
     if (spread_) result.tile_m = spread_->tile().rows, result.tile_n = spread_->tile().columns;
     const auto call = [&] { spread_ ? spread_->run() : routine.run_tessera(problem, operands_->get()); };
-    time(result, call, [&] { tools::add(result.activity, tools::activity(plan.has_cores())); });
+    time(result, call, [&](int calls) { tools::add(result.activity, tools::activity(calls, plan.has_cores())); });
     result.parts.chain =
         routine.critical_path(problem, operands_->on_host(), rate_of_a_device(problem.type, configuration.gpus));
     check(result, call);

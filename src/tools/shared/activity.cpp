@@ -64,9 +64,9 @@ void for_each_count(Visit visit) {
 
 }  // namespace
 
-Activity activity(bool cores_share) {
+Activity activity(int calls, bool cores_share) {
   const bool cores = cores_share || placement() == Placement::Scheduler;
-  Activity result{statistics(), 1, gpu_count()};
+  Activity result{statistics(), calls, gpu_count()};
   for (const auto& device : devices()) {
     if (device.kind == Device::Kind::Gpu) result.gpu_workers += device.workers;
     if (device.kind == Device::Kind::Gpu || cores) result.workers += device.workers;

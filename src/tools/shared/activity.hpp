@@ -19,10 +19,10 @@ struct Activity {
   int gpu_workers = 0;  ///< how many of them drive a GPU
 };
 
-/// Statistics of one call, since `reset_statistics`.
+/// Statistics of `calls` calls, since `reset_statistics`.
 /// @param cores_share  whether the plan of the call has tiles for cores; under placement `scheduler`, cores always
 ///                     compute
-Activity activity(bool cores_share);
+Activity activity(int calls, bool cores_share);
 /// Adds further calls on the same devices.
 void add(std::optional<Activity>& sum, const Activity& more);
 

@@ -157,7 +157,7 @@ Outcome simulate(const Options& options, const Run& run) {
     else if (spread) spread->run();
     else run.routine->run_tessera(run.problem, operands);
     outcome.seconds = 1e-6 * (starpu_timing_now() - begin);
-    outcome.activity = tools::activity(plan.has_cores());
+    outcome.activity = tools::activity(1, plan.has_cores());
     outcome.gpus = TaskWatch::result();
     if (dump) common::write_whole(run.dump, dump->text());
     outcome.cpus = cpu_workers(), outcome.core_tasks = TaskWatch::core_tasks();
