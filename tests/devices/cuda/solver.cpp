@@ -2,6 +2,8 @@
 // Factorizations on a GPU: cuSOLVER cannot tell how much workspace they need; the largest leading dimension.
 #include <cusolverDn.h>
 #include <dlfcn.h>
+#include <gmock/gmock.h>
+#include <starpu.h>
 
 #include <atomic>
 #include <limits>
