@@ -3,6 +3,8 @@
 
 #include <starpu.h>
 
+#include <algorithm>
+
 #include "codelet.hpp"
 #include "common/failure.hpp"
 #include "common/float_mode.hpp"
@@ -47,10 +49,14 @@ bool may_run() {
 constexpr bool fills_square(const auto& /*on*/, const void* /*buffer*/, int /*order*/) { return false; }
 #ifdef TESSERA_WITH_CUDA
 inline bool fills_square(const device::OnDevice& /*on*/, const void* buffer, int order) {
-  constexpr int largest =
-      1024;  // a GPU computes such a square at once; a larger one takes twice as long as its triangle
-  return order <= largest && device::is_rest_unused(*static_cast<const device::PartialTile*>(buffer),
-                                                    starpu_worker_get_local_memory_node());
+  // Bytes of C that a multiprocessor computes at a time. A GPU computes a square of one such block for each
+  // multiprocessor in the same time as its triangle, and a larger one in up to twice the time.
+  constexpr std::size_t block = std::size_t{128} * 128 * sizeof(double);
+  const auto& tile = *static_cast<const device::PartialTile*>(buffer);
+  const auto bytes = static_cast<std::size_t>(order) * static_cast<std::size_t>(order) *
+                     std::max(tile.matrix.elemsize, sizeof(double));
+  return bytes <= block * static_cast<std::size_t>(device::cuda::local_lane().multiprocessors) &&
+         device::is_rest_unused(tile, starpu_worker_get_local_memory_node());
 }
 #endif
 

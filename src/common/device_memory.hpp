@@ -11,7 +11,7 @@
 namespace tessera::common::device_memory {
 
 /// Whether CUDA's driver is loaded. Until then, each call asks the loader whether it has loaded a library since the
-/// last call, which takes less time than the smallest product.
+/// last call. This takes a lock of the loader, but less time than the smallest product.
 bool may_exist() noexcept;
 
 /// What CUDA's driver knows about memory on a GPU, or about managed memory.

@@ -69,7 +69,8 @@ std::optional<gpu::LinkRates> read(const fs::path& path, std::size_t devices) {
 
 gpu::LinkRates read_or_measure(int devices, const std::vector<int>& used, const fs::path& file) {
   if (auto known = read(file, static_cast<std::size_t>(devices))) return *known;
-  const bool busy = std::ranges::any_of(used, [](int gpu) { return gpu::state(gpu).busy; });
+  bool busy = false;  // also if it is another GPU, whose copies use the same switches and host memory
+  for (int gpu = 0; gpu < devices; gpu++) busy = busy || gpu::state(gpu).busy;
   const auto rates = spread(gpu::measure_links(used, std::size_t{64} << 20), used, devices);
   if (busy) return rates;
   nlohmann::json json;

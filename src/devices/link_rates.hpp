@@ -9,7 +9,7 @@
 namespace tessera::device {
 
 /// Returns the rates of the links of a session's GPUs. Reads them from the file; if it is missing or damaged, measures
-/// them and writes the file. Rates are not written if another process computes on one of these GPUs during the
+/// them and writes the file. Rates are not written if another process computes on any GPU during the
 /// measurement. If the file cannot be written, the next process measures again. Other GPUs get arbitrary rates, which
 /// are never used, and no context.
 /// @param devices  number of GPUs that the driver lists

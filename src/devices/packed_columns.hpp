@@ -50,9 +50,11 @@ inline void cut(const Rectangle& rectangle, std::size_t element_size, std::size_
   const int rows = std::min(m, static_cast<int>(buffer_bytes / element_size));
   const int columns = static_cast<int>(
       std::clamp<std::size_t>(bytes / (static_cast<std::size_t>(rows) * element_size), 1, static_cast<std::size_t>(n)));
-  for (int row = 0; row < m; row += rows)
+  for (int row = 0, height = 0; row < m; row += height) {
+    height = std::min(rows, m - row);
     for (int first = 0; first < n; first += columns)
-      pieces.push_back({i + row, j + first, std::min(rows, m - row), std::min(columns, n - first)});
+      pieces.push_back({i + row, j + first, height, std::min(columns, n - first)});
+  }
 }
 
 /// Some columns of a tile in pageable memory, and a buffer that holds them contiguously. The link copies the whole

@@ -104,7 +104,9 @@ Start Decision::start_for(const Job& job) {
 
 Place Decision::choose(const Job& job, const Engine& engine) {
   if (forced_ || job.on_gpu) return Place::Devices;
-  if (predicted_seconds(job, &engine) * slowness_(job).value_or(unknown_slowness) < expected_on_host(job)) {
+  const double predicted = predicted_seconds(job, &engine);
+  if (!std::isfinite(predicted)) return Place::Host;  // which says nothing about how fast the devices are
+  if (predicted * slowness_(job).value_or(unknown_slowness) < expected_on_host(job)) {
     host_slowness_.forget(job, 1);
     return Place::Devices;
   }

@@ -34,7 +34,7 @@ inline detail::TileGrid::Memory memory_of(const blas::arguments::StoredMatrix& m
           static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
 }
 
-/// Where an operand is, as for Machine::operands.
+/// Where an operand is, as for Machine::operands. Memory that is pinned in part is planned as its first byte is.
 inline int place_of(const machine::Machine& machine, const void* data) {
   const auto begin = machine.gpus.begin(), end = begin + machine.cuda_gpus,
              found = std::find(begin, end, device::gpu::device_of(data));

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 namespace tessera::test::packed_columns_cpp {
@@ -71,6 +72,18 @@ TEST(Cut, GivesPiecesThatFitInABuffer) {
       for (int row = i - 5; row < i - 5 + rows; row++) copies.at(static_cast<std::size_t>(row + column * tall))++;
   }
   EXPECT_EQ(copies, std::vector<int>(copies.size(), 1));
+}
+
+TEST(Cut, CoversTheTallestColumn) {
+  constexpr int tallest = std::numeric_limits<int>::max();
+  std::vector<common::Rectangle> pieces;
+  device::staging::cut({0, 0, tallest, 1}, sizeof(double), device::staging::buffer_bytes, pieces);
+  int next = 0;
+  for (const auto& piece : pieces) {
+    ASSERT_EQ(piece.i, next);
+    next += piece.m;
+  }
+  EXPECT_EQ(next, tallest);
 }
 
 INSTANTIATE_TEST_SUITE_P(EachPart, PackedColumnsOf, testing::Values(Part::All, Part::Lower, Part::Upper));

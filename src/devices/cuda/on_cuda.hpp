@@ -12,20 +12,22 @@
 
 namespace tessera::device {
 
-// Reports the failure of an operation, if it has failed. @return  whether it succeeded
-
+/// Reports the failure of an operation, if it has failed.
+/// @return  whether it succeeded
 inline bool check(const char* operation, cublasStatus_t status) {
   if (status == CUBLAS_STATUS_SUCCESS) return true;
   common::report_failure(std::string(operation) + " on a GPU: " + cublasGetStatusString(status));
   return false;
 }
 
+/// The same for cuSOLVER.
 inline bool check(const char* operation, cusolverStatus_t status) {
   if (status == CUSOLVER_STATUS_SUCCESS) return true;
   common::report_failure(std::string(operation) + " on a GPU: cuSOLVER's status " + std::to_string(status));
   return false;
 }
 
+/// The same for CUDA's runtime.
 inline bool check(const char* operation, cudaError_t status) {
   if (status == cudaSuccess) return true;
   common::report_failure(std::string(operation) + " on a GPU: " + cudaGetErrorString(status));
