@@ -24,8 +24,8 @@ std::string describe_devices(const Result& r) {
     return fmt::format("{} {}{}", count, what, count > 1 ? "s" : "");
   };
   if (r.gpus == 0) return some(r.cpus, "CPU");
-  return r.cpus == 0 || r.placement != "scheduler" ? some(r.gpus, "GPU")
-                                                   : some(r.gpus, "GPU") + "+" + some(r.cpus, "CPU");
+  const int cores = r.activity ? r.activity->workers - r.activity->gpu_workers : 0;
+  return some(r.gpus, "GPU") + (cores > 0 ? "+" + some(cores, "CPU") : "");
 }
 
 /// A fraction of a limit, or "doubtful".

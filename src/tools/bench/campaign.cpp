@@ -15,6 +15,7 @@
 #include <tessera/runtime.hpp>
 
 #include "bench/timing.hpp"
+#include "machine/machine_rates.hpp"
 #include "shared/runtime_options.hpp"
 #include "shared/trace_option.hpp"
 #include "workload/memory.hpp"
@@ -107,12 +108,17 @@ class Campaign {
     if (options_.against_openblas) run_openblas(routine, problem);
   }
 
+  /// @param beside  rate of the cores that compute beside the GPUs [flop/s]
+  void set_limits(Result& result, int gpus, double beside = 0) const {
+    result.limit = limits_.seconds(*result.routine, result.problem, gpus, beside);
+    result.parts = limits_.parts(*result.routine, result.problem, gpus, beside);
+  }
+
   Result start(const Routine& routine, const Problem& problem, std::string library, int gpus, int limit_gpus) {
     Result result;
     result.routine = &routine, result.problem = problem, result.library = std::move(library);
     result.memory = name_of(*options_.memory), result.gpus = gpus, result.repeat = options_.repeat;
-    result.limit = limits_.seconds(routine, problem, limit_gpus);
-    result.parts = limits_.parts(routine, problem, limit_gpus);
+    set_limits(result, limit_gpus);
     result.bytes_min_h2d = gpus > 0 ? routine.compulsory(problem).in : 0;
     progress_.begin(fmt::format("{}{} {}x{}x{}, {}", problem.type, routine.name(), problem.m, problem.n, problem.k,
                                 result.library));
@@ -240,6 +246,13 @@ class Campaign {
     const int cores = options_.cpus > 0 ? options_.cpus : machine_.cores;
     return limits_.rate(type, gpus) / (gpus > 0 ? gpus : cores);
   }
+  /// The rate of a core, if cores compute beside the GPUs; otherwise 0. @pre a Runtime exists
+  static double rate_of_a_core(const Problem& problem, const algorithms::Plan& plan) {
+    const auto& machine = machine_for(problem);
+    const auto& core = machine::machine_rates(machine, problem.type).cpu;
+    const bool compute = plan.has_cores() || machine.placement == Placement::Scheduler;
+    return machine.gpu_count() > 0 && compute && !core.empty() ? core.best_rate() : 0;
+  }
 
   void run_tessera(const Routine& routine, const Problem& problem, const Configuration& configuration) {
     auto result = start(routine, problem, "tessera", configuration.gpus, configuration.gpus);
@@ -250,12 +263,14 @@ class Campaign {
     if (routine.is_planned_whole() && problem.chain == 1 && problem.memory != Memory::Spread)
       result.predicted = plan.seconds;
     result.cpus = cpu_workers(), result.policy = policy(), result.placement = tools::placement_name(placement());
+    const double core = rate_of_a_core(problem, plan);
+    set_limits(result, configuration.gpus, core * cpu_workers());
     spread(routine, problem);
     if (spread_) result.tile_m = spread_->tile().rows, result.tile_n = spread_->tile().columns;
     const auto call = [&] { spread_ ? spread_->run() : routine.run_tessera(problem, operands_->get()); };
     time(result, call, [&](int calls) { tools::add(result.activity, tools::activity(calls, plan.has_cores())); });
-    result.parts.chain =
-        routine.critical_path(problem, operands_->on_host(), rate_of_a_device(problem.type, configuration.gpus));
+    result.parts.chain = routine.critical_path(problem, operands_->on_host(),
+                                               std::max(core, rate_of_a_device(problem.type, configuration.gpus)));
     check(result, call);
     spread_.reset();
     report_.add(result);

@@ -196,15 +196,17 @@ LimitParts Limits::parts_by(const DeviceRates& rates, const Routine& routine, co
              : limit_parts(flops, routine.compulsory(problem), rates);
 }
 
-double Limits::seconds(const Routine& routine, const Problem& problem, int gpus) const {
-  DeviceRates rates{.flops = rate(problem.type, gpus)};
+double Limits::seconds(const Routine& routine, const Problem& problem, int gpus, double beside) const {
+  DeviceRates rates{.flops = rate(problem.type, gpus) + beside};
   if (gpus > 0) std::tie(rates.in, rates.out) = links(gpus);
   rates.both = std::numeric_limits<double>::infinity();  // one direction after the other is not measured at once
   return parts_by(rates, routine, problem, gpus).longest();
 }
 
-LimitParts Limits::parts(const Routine& routine, const Problem& problem, int gpus) const {
-  return parts_by(at_once(problem.type, gpus), routine, problem, gpus);
+LimitParts Limits::parts(const Routine& routine, const Problem& problem, int gpus, double beside) const {
+  auto rates = at_once(problem.type, gpus);
+  rates.flops += beside;
+  return parts_by(rates, routine, problem, gpus);
 }
 
 }  // namespace tessera::bench

@@ -28,11 +28,12 @@ class Limits {
 
   /// A lower bound of a call's time: the maximum of the times for its arithmetic, for its compulsory copies to the
   /// GPUs, and for those back to the host. For operands on the first GPU, see `limit_parts_of_first`.
-  double seconds(const Routine& routine, const Problem& problem, int gpus) const;
+  /// @param beside  rate of the cores that compute beside the GPUs [flop/s]
+  double seconds(const Routine& routine, const Problem& problem, int gpus, double beside = 0) const;
 
   /// The lower bounds by resource, with rates measured under simultaneous load: the arithmetic at the rate that the
   /// power limit allows for a second, and the copies in one direction and in both while all GPUs compute.
-  LimitParts parts(const Routine& routine, const Problem& problem, int gpus) const;
+  LimitParts parts(const Routine& routine, const Problem& problem, int gpus, double beside = 0) const;
   /// The rates that `parts` uses.
   const DeviceRates& at_once(char type, int gpus) const { return at_once_.at({gpus, type}); }
 
