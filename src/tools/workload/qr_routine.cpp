@@ -78,6 +78,7 @@ class Qr final : public Factorization {
 
   Shape matrix(const Problem& p) const override { return {.rows = p.m, .columns = p.n}; }
   double multiply_adds(const Problem& p) const override {
+    if (solves() && p.k == 0) return 0;  // gels then returns at once
     const auto large = static_cast<double>(std::max(p.m, p.n)), small = static_cast<double>(std::min(p.m, p.n));
     return small * small * (large - small / 3) + right_hand_sides(p) * small * (2 * large - small / 2);
   }

@@ -36,7 +36,7 @@ class Regrets {
  private:
   struct Row {
     Result chosen, best;
-    double regret() const { return chosen.timing->median / best.timing->median; }
+    double regret() const { return best.timing->median > 0 ? chosen.timing->median / best.timing->median : 1; }
   };
   std::vector<Row> rows_;
 };

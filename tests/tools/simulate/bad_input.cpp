@@ -58,9 +58,13 @@ TEST(BadInput, MoreThanTheMachineHasIsRefused) {
 }
 
 TEST(BadInput, EmptyCallsHaveNoRate) {
-  const auto ended = simulate("--platform everest --size 0");
+  using ::testing::Not;
+  const auto ended = simulate("--platform everest --size 0 --sweep");
   EXPECT_EQ(ended.status, 0) << ended.err;
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("computing -,"), ::testing::Not(HasSubstr("nan"))));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("computing -,"), Not(HasSubstr("nan"))));
+  const auto without_sides = simulate("--platform h200x4 --routine gels --m 20 --n 10 --k 0 --brief");
+  EXPECT_EQ(without_sides.status, 0) << without_sides.err;
+  EXPECT_THAT(without_sides.out, AllOf(HasSubstr("dgels"), Not(HasSubstr("inf"))));
 }
 
 /// The tasks of this product took more than 17 GB when the system ended the simulation.
