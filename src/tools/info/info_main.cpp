@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <tuple>
 
@@ -83,8 +84,13 @@ void parse_calls(const CLI::App& app, const bench::TypedProblem& typed, const st
   options.sizes.clear();
   for (const auto& problem : options.calls.problems)
     if (problem.type == options.types.front()) options.sizes.push_back(problem.n);
-  const bool explains = app.count("--routine") + app.count("--m") + app.count("--n") > 0;
-  if (!explains) options.calls = {};
+  // The table without explanations has only products of square matrices in pinned memory.
+  const auto is_given = [&](const char* option) { return app.count(option) > 0; };
+  const auto is_cube = [](const bench::Problem& p) { return p.m == p.n && p.n == p.k; };
+  if (std::ranges::all_of(options.calls.problems, is_cube) &&
+      std::ranges::none_of(std::array{"--routine", "--n", "--trans-a", "--trans-b", "--beta", "--memory", "--chain"},
+                           is_given))
+    options.calls = {};
 }
 
 /// @return nothing if --help was given
