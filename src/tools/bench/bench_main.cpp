@@ -28,7 +28,7 @@ int run(int argc, char** argv) {
     return tools::Success;
   }
   Report report(*options, progress);
-  Limits limits(machine, options->cpus > 0 ? options->cpus : machine.cores, *options->memory, progress);
+  Limits limits(machine, options->cpus, *options->memory, progress);
   if (options->demo) choose_demo(*options, machine, limits);
   measure_limits(*options, limits);
   report.begin(*options, machine, limits);

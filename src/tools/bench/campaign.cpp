@@ -242,10 +242,6 @@ class Campaign {
     report_.note(explained(seconds, start.trace));
   }
 
-  double rate_of_a_device(char type, int gpus) const {
-    const int cores = options_.cpus > 0 ? options_.cpus : machine_.cores;
-    return limits_.rate(type, gpus) / (gpus > 0 ? gpus : cores);
-  }
   /// The rate of a core, if cores compute beside the GPUs; otherwise 0. @pre a Runtime exists
   static double rate_of_a_core(const Problem& problem, const algorithms::Plan& plan) {
     const auto& machine = machine_for(problem);
@@ -264,13 +260,13 @@ class Campaign {
       result.predicted = plan.seconds;
     result.cpus = cpu_workers(), result.policy = policy(), result.placement = tools::placement_name(placement());
     const double core = rate_of_a_core(problem, plan);
-    set_limits(result, configuration.gpus, core * cpu_workers());
+    set_limits(result, configuration.gpus, core * std::min(cpu_workers(), machine_.cores));
     spread(routine, problem);
     if (spread_) result.tile_m = spread_->tile().rows, result.tile_n = spread_->tile().columns;
     const auto call = [&] { spread_ ? spread_->run() : routine.run_tessera(problem, operands_->get()); };
     time(result, call, [&](int calls) { tools::add(result.activity, tools::activity(calls, plan.has_cores())); });
-    result.parts.chain = routine.critical_path(problem, operands_->on_host(),
-                                               std::max(core, rate_of_a_device(problem.type, configuration.gpus)));
+    result.parts.chain = routine.critical_path(
+        problem, operands_->on_host(), std::max(core, limits_.rate_of_a_device(problem.type, configuration.gpus)));
     check(result, call);
     spread_.reset();
     report_.add(result);

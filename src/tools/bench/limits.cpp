@@ -128,7 +128,7 @@ void Limits::measure(char type, int gpus, Index n) {
     rate = common::with_type(type, [&]<Scalar T>(T) {
       const int order = std::min(size, largest_gpu_product);
       auto& sustained = at_once_[{gpus, type}].flops;
-      if (gpus == 0) return sustained = cores_rate<T>(cpus_, size);
+      if (gpus == 0) return sustained = cores_rate<T>(cores_, size);
       const double short_term = gpus_rate<T>(machine_, gpus, order, measured_seconds);
       sustained = gpus_rate<T>(machine_, gpus, order, sustained_seconds);
       return short_term;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -15,11 +16,12 @@ namespace tessera::bench {
 /// by several percent, so rates from other machines cannot be used.
 class Limits {
  public:
-  /// @param cpus    cores that compute if there are no GPUs
+  /// @param cpus    CPU workers that compute if there are no GPUs; -1: as many as cores
   /// @param memory  where the operands are, which decides what links are measured
   /// @pre   no Runtime exists: nothing else may use the devices
   Limits(const Machine& machine, int cpus, Memory memory, Progress& progress)
-      : machine_(machine), cpus_(cpus), memory_(memory), progress_(progress) {}
+      : machine_(machine), cores_(cpus > 0 ? std::min(cpus, machine.cores) : machine.cores), memory_(memory),
+        progress_(progress) {}
 
   /// Measures the rates that `seconds` needs: products of order at most n in GPU memory, and the links that the
   /// operands must cross: those of the host, or those between the first GPU and the others, or none. OpenCL devices are
@@ -39,6 +41,7 @@ class Limits {
 
   /// Total rate of all devices [flop/s]: the GPUs, or the cores if gpus is 0.
   double rate(char type, int gpus) const { return rates_.at({gpus, type}); }
+  double rate_of_a_device(char type, int gpus) const { return rate(type, gpus) / (gpus > 0 ? gpus : cores_); }
   /// Total rates of all links that the operands cross, in and out [bytes/s]: from the host to GPUs and back, or from
   /// the first GPU to the others and back. 0: they cross none.
   std::pair<double, double> links(int gpus) const { return links_.at(gpus); }
@@ -51,7 +54,7 @@ class Limits {
   LimitParts parts_by(const DeviceRates& rates, const Routine& routine, const Problem& problem, int gpus) const;
 
   const Machine& machine_;
-  int cpus_;
+  int cores_;
   Memory memory_;
   Progress& progress_;
   std::map<std::pair<int, char>, double> rates_;
