@@ -119,17 +119,9 @@ void create(void* /*unused*/) {
   else if (my_worker().ones != nullptr) write_all_ones(), load_kernels();
 }
 
-thread_local int device_before = 0;  ///< the current device of a CPU worker's thread before `use_gpu`
-
 /// On a core: StarPU pins memory for the tiles that it writes, which creates a context on its thread's current device.
-void use_gpu(void* device) {
-  check("cudaGetDevice", cudaGetDevice(&device_before));
-  check("cudaSetDevice", cudaSetDevice(*static_cast<const int*>(device)));
-}
-void use_device_before(void* /*unused*/) { cudaSetDevice(device_before); }
-
-/// The first GPU of the session.
-int first_gpu() { return starpu_worker_get_devid(starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0)); }
+/// The device stays current, because StarPU frees the memory in these threads when it shuts down.
+void use_gpu(void* device) { check("cudaSetDevice", cudaSetDevice(*static_cast<const int*>(device))); }
 
 void destroy_worker(void* /*unused*/) {
   stop_lane(my_worker().lane);
@@ -152,7 +144,8 @@ void create_handles() {
   sched_getaffinity(0, sizeof cores, &cores);
   const auto before = common::stray_failures();  // failures without a tile
   starpu_execute_on_each_worker(create, nullptr, STARPU_CUDA);
-  if (int first = first_gpu(); first != 0) starpu_execute_on_each_worker(use_gpu, &first, STARPU_CPU);
+  int first = starpu_worker_get_devid(starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0));
+  if (first != 0) starpu_execute_on_each_worker(use_gpu, &first, STARPU_CPU);
   if (common::stray_failures() != before) throw RuntimeError(common::last_stray_failure());
   for (const auto& worker : workers)
     if (worker.slots != nullptr) memory::sum_slots::add({worker.slots, slots});
@@ -166,7 +159,6 @@ void leave_core_of_worker() {
 void destroy_handles() {
   memory::sum_slots::clear();
   starpu_execute_on_each_worker(destroy_worker, nullptr, STARPU_CUDA);
-  if (first_gpu() != 0) starpu_execute_on_each_worker(use_device_before, nullptr, STARPU_CPU);
 }
 
 std::string start_lane(Lane& lane) {
