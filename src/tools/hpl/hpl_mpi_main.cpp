@@ -157,5 +157,5 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   return tools::exit_code_of(
-      "tessera-hpl", [&] { return run(argc, argv); }, tools::speaks_for_all);
+      "tessera-hpl", [&] { return run(argc, argv); }, tools::print_error_once);
 }

@@ -159,5 +159,5 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   return tessera::tools::exit_code_of(
-      "tessera-mpi-bench", [&] { return run(argc, argv); }, tessera::tools::speaks_for_all);
+      "tessera-mpi-bench", [&] { return run(argc, argv); }, tessera::tools::print_error_once);
 }

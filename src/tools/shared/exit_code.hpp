@@ -23,14 +23,16 @@ class BadArgument : public std::runtime_error {
   explicit BadArgument(const std::string& sentence) : std::runtime_error(sentence) {}
 };
 
+inline void print_error(const char* program, const char* message) {
+  std::fprintf(stderr, "%s: %s\n", program, message);
+}
+
 /// Calls `run` and returns its exit code. An exception is printed after the program's name and becomes its exit code.
 /// Lost output, for example on a full disk, is reported and turns success into failure.
-/// @param speaks  (const char* message): whether this process of several prints it
-template <typename Run, typename Speaks>
-int exit_code_of(const char* program, Run run, Speaks speaks) {
-  const auto complain = [&](const std::exception& error) {
-    if (speaks(error.what())) std::fprintf(stderr, "%s: %s\n", program, error.what());
-  };
+/// @param print  (program, message); of several processes with the same error, one may print it
+template <typename Run, typename Print>
+int exit_code_of(const char* program, Run run, Print print) {
+  const auto complain = [&](const std::exception& error) { print(program, error.what()); };
   try {
     const int code = run();
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -49,7 +51,7 @@ int exit_code_of(const char* program, Run run, Speaks speaks) {
 }
 template <typename Run>
 int exit_code_of(const char* program, Run run) {
-  return exit_code_of(program, run, [](const char* /*message*/) { return true; });
+  return exit_code_of(program, run, print_error);
 }
 
 }  // namespace tessera::tools

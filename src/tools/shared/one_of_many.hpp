@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "exit_code.hpp"
 #include "runtime/ranks_of_node.hpp"
 
 /// For programs that run as one of many processes.
@@ -33,17 +34,17 @@ inline void yield_when_idle() {
 #endif
 }
 
-/// Whether this process prints an error. Of the processes with the same error, the first one does; a mistake in the
-/// command line would otherwise be printed by all. A process waits a second for others with an error.
-inline bool speaks_for_all(const char* message) {
+/// Prints an error once. Of the processes with the same error, the first one does; a mistake in the command line would
+/// otherwise be printed by all. A process waits a second for others with an error, and these wait for the message,
+/// because mpirun ends all processes once one has failed.
+inline void print_error_once(const char* program, const char* message) {
 #ifdef STARPU_SIMGRID
-  static_cast<void>(message);
-  return true;
+  print_error(program, message);
 #else
   int initialized = 0, finalized = 0;
   MPI_Initialized(&initialized);
   MPI_Finalized(&finalized);
-  if (finalized != 0 || (initialized == 0 && runtime::launched_ranks() == 1)) return true;
+  if (finalized != 0 || (initialized == 0 && runtime::launched_ranks() == 1)) return print_error(program, message);
   if (initialized == 0) MPI_Init(nullptr, nullptr);
   MPI_Request all = MPI_REQUEST_NULL;
   MPI_Ibarrier(MPI_COMM_WORLD, &all);
@@ -51,7 +52,7 @@ inline bool speaks_for_all(const char* message) {
     int here = 0;
     MPI_Test(&all, &here, MPI_STATUS_IGNORE);
     if (here != 0) break;
-    if (std::chrono::steady_clock::now() > last) return true;
+    if (std::chrono::steady_clock::now() > last) return print_error(program, message);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   int rank = 0, size = 1;
@@ -60,8 +61,9 @@ inline bool speaks_for_all(const char* message) {
   const std::uint64_t mine = std::hash<std::string_view>{}(message);
   std::vector<std::uint64_t> theirs(static_cast<std::size_t>(size));
   MPI_Allgather(&mine, 1, MPI_UINT64_T, theirs.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+  if (std::ranges::find(theirs, mine) - theirs.begin() == rank) print_error(program, message);
+  MPI_Barrier(MPI_COMM_WORLD);
   if (initialized == 0) MPI_Finalize();
-  return std::ranges::find(theirs, mine) - theirs.begin() == rank;
 #endif
 }
 
