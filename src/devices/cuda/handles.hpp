@@ -16,8 +16,8 @@
 /// not used, because they belong to the program that started StarPU, and dangle after its shutdown.
 namespace tessera::device::cuda {
 
-/// Creates the handles and the memory of all CUDA workers, and adds slots to `sum_slots`. If GPU 0 has no worker, the first
-/// GPU that has one becomes the current device of the CPU workers, for good.
+/// Creates the handles and the memory of all CUDA workers, and adds slots to `sum_slots`. If GPU 0 has no worker, the
+/// first GPU that has one becomes the current device of the CPU workers, for good.
 /// @throws RuntimeError if cuBLAS cannot start and compute on a device, or the device is out of memory
 void create_handles();
 void destroy_handles();
