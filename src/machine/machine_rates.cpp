@@ -161,7 +161,6 @@ RatesOfType& rates_of(char type) {
 }
 
 std::mutex measuring;
-TimeOperations operation_timer = nullptr;
 
 /// Measurements of one GPU in this process.
 struct Measured {
@@ -267,16 +266,14 @@ void measure_gpu_rates(const Machine& machine) {
   published_for = gpus;
 }
 
-void set_operation_timer(TimeOperations time) { operation_timer = time; }
-
 void measure_operations(const Machine& machine, bool may_run) {
   if (!machine.has_cuda()) return;
   const std::lock_guard lock(measuring);
   const FirstGpu gpu(machine, false);
   for (const char type : types) {
     auto& known = measured(machine, false).operations[type];
-    const bool measures = may_run && operation_timer != nullptr;
-    if (known.empty()) known = gpu.operations(type, [&] { return measures ? operation_timer(machine, type) : known; });
+    if (known.empty())
+      known = gpu.operations(type, [&] { return may_run ? planning().time_operations(machine, type) : known; });
     rates_of(type).operations = known;
   }
 }
@@ -309,14 +306,6 @@ MachineRates rates_before_start(const Machine& machine, char type) {
 }
 
 void finish_measuring() { const std::lock_guard lock(measuring); }
-
-double expected_seconds(const char* operation, const device::Work& work, int worker) {
-  const auto* rates = rates_of(work.type).published.load();
-  if (rates == nullptr) return 0;
-  const auto type = starpu_worker_get_type(worker);
-  if (type == STARPU_CUDA_WORKER) return rates->task_seconds(operation, work.flops);
-  return (type == STARPU_OPENCL_WORKER ? rates->opencl : rates->cpu).seconds(work.flops);
-}
 
 int core_count() {
   const double cores =

@@ -34,13 +34,6 @@ struct MachineRates {
   /// but rehearsals of larger calls in tiles are too short if they know that, see traces/h200-notebook.md.
   Columns close_columns;
   static constexpr double close = 1 << 13;
-
-  /// Seconds of a task on `gpu`: as long as such tasks were measured or, if they were not, as a product of the same
-  /// number of flops.
-  double task_seconds(const std::string& operation, double flops) const {
-    const auto own = operations.find(operation);
-    return (own != operations.end() ? own->second : gpu).seconds(flops);
-  }
 };
 
 /// Measures the first GPU of each kind for all types, unless the rates are known from an earlier session of this
@@ -67,12 +60,18 @@ inline constexpr std::array timed_operations{"potrf",
                                              "geqrf 256",
                                              "geqrf 1024",
                                              "larfb"};
-/// @return  the curves of `timed_operations`
-using TimeOperations = std::map<std::string, device::CostCurve> (*)(const Machine& machine, char type);
-
-/// Sets the function that measures these operations. src/plan/operation_times.cpp calls this, because only it knows
-/// them.
-void set_operation_timer(TimeOperations time);
+/// What only src/plan knows of the operations.
+struct Planning {
+  /// @return  the curves of `timed_operations`
+  std::map<std::string, device::CostCurve> (*time_operations)(const Machine& machine, char type) = nullptr;
+  /// Makes the costs of tasks known, in a session whose rates are measured.
+  void (*set_costs)(const Machine& machine) = nullptr;
+};
+/// src/plan sets it when the library is loaded.
+inline Planning& planning() {
+  static Planning functions;
+  return functions;
+}
 
 /// Adds the times of tasks on the first CUDA GPU to the rates of all types, unless they are known from an earlier
 /// session. Takes a few seconds, plus the time that cuSOLVER needs to start.
@@ -113,9 +112,5 @@ int granted_cores();
 
 /// Waits until no thread is measuring. Once the exit gate is closed, no thread starts to measure.
 void finish_measuring();
-
-/// The cost function of the codelets: the predicted seconds of a task, from the measured rates of its type; 0 if these
-/// have not been measured. A simulated machine has separate rates for each GPU.
-double expected_seconds(const char* operation, const device::Work& work, int worker);
 
 }  // namespace tessera::machine

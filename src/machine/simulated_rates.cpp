@@ -39,7 +39,6 @@ MachineRates describe(const Machine& machine, char type) {
 
 void measure_gpu_rates(const Machine& /*machine*/) {}  // a described GPU needs no measurement
 void measure_operations(const Machine& /*machine*/, bool /*may_run*/) {}
-void set_operation_timer(TimeOperations /*time*/) {}
 
 const MachineRates& machine_rates(const Machine& machine, char type) {
   return common::with_type(type, [&]<Scalar T>(T) -> const MachineRates& {
@@ -54,15 +53,5 @@ int core_count() { return described_machine().cores; }
 int granted_cores() { return -1; }
 
 void finish_measuring() {}
-
-double expected_seconds(const char* operation, const device::Work& work, int worker) {
-  const auto& machine = described_machine();
-  if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) {
-    const bool by_all_cores = work.columns > 0 && machine.panel_rate > 0;
-    return work.flops /
-           device::simulated::rate_of_cores(work.type, by_all_cores ? machine.panel_rate : machine.core_rate);
-  }
-  return machine.kind_of(starpu_worker_get_devid(worker)).task_seconds(operation, work);
-}
 
 }  // namespace tessera::machine

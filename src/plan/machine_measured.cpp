@@ -3,11 +3,14 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstddef>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -150,6 +153,14 @@ Machine measured(const machine::Machine& machine, const machine::MachineRates& r
   return model;
 }
 
+constexpr std::string_view types = "sdcz";
+
+/// The model that was last asked for, by type. Tasks may look at them while a session ends.
+std::atomic<const Machine*>& last_model(char type) {
+  static std::array<std::atomic<const Machine*>, types.size()> all{};
+  return all[types.find(type)];
+}
+
 }  // namespace
 
 const Machine& model_of(const machine::Machine& machine, char type) {
@@ -162,7 +173,33 @@ const Machine& model_of(const machine::Machine& machine, char type) {
       models.try_emplace({type, machine.gpus, machine.cuda_gpus, machine.gpu_memory, machine.posts_copies,
                           machine.cpu_workers, machine.sharing_cores.size(), rates.operations.empty()});
   if (is_new) found->second = measured(machine, rates, type);
+  last_model(type) = &found->second;
   return found->second;
 }
+
+double expected_seconds(const char* operation, const device::Work& work, int worker) {
+  const Machine* const model = last_model(work.type);
+  if (model == nullptr) return 0;
+  const auto worker_type = starpu_worker_get_type(worker);
+  // GPUs of a kind are alike. CUDA GPUs come first.
+  const bool on_core = worker_type == STARPU_CPU_WORKER || model->gpus.empty();
+  const auto& device = on_core                             ? model->core
+                       : worker_type == STARPU_CUDA_WORKER ? model->gpus.front()
+                                                           : model->gpus.back();
+  const TaskWork task{work.flops, work.beside, work.order, {work.rows, work.columns, work.moved}};
+  return device.task_seconds(operation, task, model->element_size);
+}
+
+namespace {
+
+void set_costs(const machine::Machine& machine) {
+  if (machine.gpu_count() > 0)
+    for (const char type : types) model_of(machine, type);
+  codelets::set_cost_function(expected_seconds);
+}
+
+[[maybe_unused]] const bool is_set = (machine::planning().set_costs = set_costs, true);
+
+}  // namespace
 
 }  // namespace tessera::plan

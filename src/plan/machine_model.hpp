@@ -193,4 +193,7 @@ void set_cores(Machine& model, const machine::Machine& machine, char type);
 /// @param type  letter of the elements: s, d, c or z
 const Machine& model_of(const machine::Machine& machine, char type);
 
+/// The cost function of the codelets: the seconds of a task according to the model of its type; 0 if there is none yet.
+double expected_seconds(const char* operation, const device::Work& work, int worker);
+
 }  // namespace tessera::plan

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Builds the model of a machine from its description in a file.
+#include <starpu.h>
+
 #include <map>
 #include <vector>
 
@@ -85,5 +87,23 @@ const Machine& model_of(const machine::Machine& machine, char type) {
   set_cores(model, machine, type);
   return model;
 }
+
+double expected_seconds(const char* operation, const device::Work& work, int worker) {
+  const auto& machine = device::simulated::described_machine();
+  if (starpu_worker_get_type(worker) != STARPU_CUDA_WORKER) {
+    const bool by_all_cores = work.columns > 0 && machine.panel_rate > 0;
+    return work.flops /
+           device::simulated::rate_of_cores(work.type, by_all_cores ? machine.panel_rate : machine.core_rate);
+  }
+  return machine.kind_of(starpu_worker_get_devid(worker)).task_seconds(operation, work);
+}
+
+namespace {
+
+void set_costs(const machine::Machine& /*machine*/) { codelets::set_cost_function(expected_seconds); }
+
+[[maybe_unused]] const bool is_set = (machine::planning().set_costs = set_costs, true);
+
+}  // namespace
 
 }  // namespace tessera::plan

@@ -171,7 +171,7 @@ std::map<std::string, device::CostCurve> curves_of_operations(const machine::Mac
   return curves;
 }
 
-[[maybe_unused]] const bool is_set = (machine::set_operation_timer(plan::time_operations), true);
+[[maybe_unused]] const bool is_set = (machine::planning().time_operations = plan::time_operations, true);
 
 }  // namespace
 

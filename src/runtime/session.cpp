@@ -121,7 +121,7 @@ Session::Session(const RuntimeOptions& given)
     elsewhere_.emplace_back(machine_).operands = operands;
   find_sharing_cores();
   elsewhere_[machine::in_pageable_memory - machine::on_their_owners].sharing_cores = machine_.sharing_cores;
-  codelets::set_cost_function(machine::expected_seconds);
+  machine::planning().set_costs(machine_);
   if (!joined_) runtime::reset_counters();
   if (parts_->recording) parts_->recording->begin(machine_, policy_);
 }

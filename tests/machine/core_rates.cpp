@@ -35,14 +35,6 @@ TEST(CoreRates, MeanRateIsThatOfAllKinds) {
   EXPECT_DOUBLE_EQ(machine::mean_rate(both, 0, 2), 1);
 }
 
-TEST(CoreRates, AMeasuredOperationHasItsOwnTime) {
-  auto known = rates(60e9, 1e12);
-  known.operations["potrf"] = known.operations["getrf 256"] = rates(0, 1e11).gpu;
-  EXPECT_DOUBLE_EQ(known.task_seconds("potrf", 2e9), 20e-3);
-  EXPECT_DOUBLE_EQ(known.task_seconds("gemm", 2e9), 2e-3);
-  EXPECT_DOUBLE_EQ(known.task_seconds("getrf", 2e9), 2e-3) << "of a panel, which is known by its rows";
-}
-
 TEST(CoreRates, UnknownRatesCountAsZero) {
   auto unknown = rates(60e9, 1e12);
   unknown.others = 0;
