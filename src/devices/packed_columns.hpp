@@ -81,10 +81,13 @@ class PackedColumns {
   }
 
   /// Fills the buffer.
-  void pack() const {
-    for_each_column([](std::byte* column, std::byte* packed, std::size_t bytes) {
-      std::memcpy(packed, column, bytes);  // the copy stays in the caches, from which the link reads it
+  /// @param streams  whether the copy bypasses the caches; otherwise the link reads it from there
+  void pack(bool streams = false) const {
+    for_each_column([streams](std::byte* column, std::byte* packed, std::size_t bytes) {
+      if (streams) common::copy_streaming(packed, column, bytes);
+      else std::memcpy(packed, column, bytes);
     });
+    if (streams) common::end_streaming();
   }
   /// Copies the buffer back.
   void unpack() const {

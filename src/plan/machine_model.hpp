@@ -120,6 +120,8 @@ struct Staging {
   bool blocks = false;      ///< whether the thread that drives a GPU waits for the end of each copy, because copies are
                             ///< not posted
   std::size_t threads = 0;  ///< threads of the host, each of which then copies whole pieces, as the driving thread does
+  double largest_streamed = 0;  ///< posted copies of tiles up to this size to a GPU bypass the caches [bytes]
+  double rate_streamed = 0;     ///< `rate` for these [bytes/s]; known if `rate` is
 };
 
 /// What a rehearsal knows of a machine for one element type. The rates were measured when this session or an earlier

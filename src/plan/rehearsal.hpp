@@ -110,7 +110,7 @@ class Rehearsal {
   double through_shared(int from, int to, double end, double bytes);
   double incoming(int gpu) const;
   int sender_on_bus(int tile, int gpu) const;
-  double through_staging(double end, double bytes);
+  double through_staging(double end, double bytes, bool in);
   void copy_to_host(int tile, int gpu, double from);
   void bring_home(int tile, int gpu);
   void copy_from_host(int tile, int gpu);

@@ -76,9 +76,11 @@ double Rehearsal::through_direct(int from, int to, double end, double bytes) {
 }
 
 /// @return  the end of a copy, taking into account the threads that stage copies of all GPUs in both directions
-double Rehearsal::through_staging(double end, double bytes) {
-  if (!is_staged() || machine_.staging.rate <= 0) return end;
-  return std::max(end, after(staging_, bytes, machine_.staging.rate));
+double Rehearsal::through_staging(double end, double bytes, bool in) {
+  const auto& staging = machine_.staging;
+  if (!is_staged() || staging.rate <= 0) return end;
+  const bool streams = in && bytes <= staging.largest_streamed;
+  return std::max(end, after(staging_, bytes, streams ? staging.rate_streamed : staging.rate));
 }
 
 /// The number of pieces in which a tile in pageable memory is copied.
@@ -114,7 +116,7 @@ void Rehearsal::copy_to_host(int tile, int gpu, double from) {
   state.thread_until = std::max(state.thread_until, from) + begins_copy(tile);
   const double alone = start + device.latency + copy_seconds(tile, gpu, false, start);
   const double bytes = graph_.tiles[index(tile)].bytes;
-  state.out = through_staging(through_shared(gpu, machine::in_host_memory, alone, bytes), bytes);
+  state.out = through_staging(through_shared(gpu, machine::in_host_memory, alone, bytes), bytes, false);
   state.copies_out += state.out - start;
   if (device.half_duplex) state.in = state.out;
   host_[index(tile)] = state.out + fills_buffer(tile);
@@ -215,7 +217,7 @@ void Rehearsal::copy_from_host(int tile, int gpu) {
   forecast_.bytes_in += bytes;
   const double alone = start + device.latency + copy_seconds(tile, gpu, true, start);
   state.in_since = now_, state.in_bytes = bytes;
-  state.in = through_staging(through_shared(machine::in_host_memory, gpu, alone, bytes), bytes);
+  state.in = through_staging(through_shared(machine::in_host_memory, gpu, alone, bytes), bytes, true);
   state.copies_in += state.in - start;
   if (device.half_duplex) state.out = state.in;
   if (is_staged() && machine_.staging.in_pieces)

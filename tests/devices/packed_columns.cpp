@@ -40,12 +40,16 @@ std::size_t in_buffer(int i, int j) { return static_cast<std::size_t>(i - piece.
 class PackedColumnsOf : public testing::TestWithParam<Part> {};
 
 TEST_P(PackedColumnsOf, AreTheUsedRows) {
-  std::vector<double> memory(ld * n), buffer(piece.m * piece.n, -1);
+  std::vector<double> memory(ld * n);
   for (std::size_t i = 0; i < memory.size(); i++) memory[i] = static_cast<double>(i);
-  PackedColumns(tile_of(memory, GetParam()), piece, buffer.data()).pack();
-  for (int j = piece.j; j < piece.j + piece.n; j++)
-    for (int i = piece.i; i < piece.i + piece.m; i++)
-      EXPECT_EQ(buffer[in_buffer(i, j)], is_used(GetParam(), i, j) ? i + j * ld : -1) << i << ", " << j;
+  for (const bool streams : {false, true}) {
+    std::vector<double> buffer(piece.m * piece.n, -1);
+    PackedColumns(tile_of(memory, GetParam()), piece, buffer.data()).pack(streams);
+    for (int j = piece.j; j < piece.j + piece.n; j++)
+      for (int i = piece.i; i < piece.i + piece.m; i++)
+        EXPECT_EQ(buffer[in_buffer(i, j)], is_used(GetParam(), i, j) ? i + j * ld : -1)
+            << i << ", " << j << ", " << streams;
+  }
 }
 
 TEST_P(PackedColumnsOf, GoBackToNothingElse) {

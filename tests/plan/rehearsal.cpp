@@ -324,6 +324,19 @@ TEST(Rehearsal, PageableMemoryIsCopiedInPieces) {
   EXPECT_DOUBLE_EQ(seconds(machine, graph), 1 + 3.25 + 12 + 10 + 12 + 0.25) << "the other pieces are posted meanwhile";
 }
 
+// On their way back, they are copied as all others are.
+TEST(Rehearsal, SmallTilesInPageableMemoryBypassTheCaches) {
+  auto machine = machine_with(1);
+  machine.gpus[0].in_rate = machine.gpus[0].out_rate = 100;
+  machine.staging = {.rate = 4, .core_rate = 1e9, .largest_streamed = 8, .rate_streamed = 2};
+  for (const double bytes : {8.0, 16.0}) {
+    Products graph;
+    graph.operands = machine::in_pageable_memory;
+    graph.product(-1, graph.tile(bytes), 10, 0);
+    EXPECT_NEAR(seconds(machine, graph), bytes / (bytes > 8 ? 4 : 2) + 10 + bytes / 4, 1e-6) << bytes;
+  }
+}
+
 TEST(Rehearsal, SimulatedCopiesOfPageableMemoryHoldTheLinkWhileACoreFillsTheFirstBuffer) {
   constexpr double mib = 1 << 20;
   auto machine = machine_with(1);

@@ -22,6 +22,7 @@
 #include "common/cache.hpp"
 #include "devices/rates_cache.hpp"
 #include "free_memory.hpp"
+#include "topology.hpp"
 
 namespace tessera::device {
 
@@ -157,6 +158,11 @@ std::size_t most_copying_threads(std::size_t drivers, std::size_t cores) {
   return cores > others + 1 ? cores - others : 1;
 }
 
+std::size_t streamed_bytes(std::size_t caches, std::size_t devices, double rate_streamed, double links) {
+  constexpr double from_caches = 0.5;  // the rate of a link that reads from there
+  return devices > 0 && rate_streamed > from_caches * links ? caches / devices : 0;
+}
+
 CopyingThreads copying_threads(std::size_t drivers, double links) {
   const auto most = most_copying_threads(drivers);
   if (drivers == 0) return {most};
@@ -187,8 +193,13 @@ CopyingThreads copying_threads(std::size_t drivers, double links) {
     const auto amount = static_cast<double>(chosen.count);
     chosen.rate = 2 * amount / (memory.seconds(amount) + buffers.seconds(amount));
     chosen.rate_of_one = 1 / buffers.seconds(1);
+    chosen.rate_streamed = amount / memory.seconds(amount);
   } catch (const std::bad_alloc&) {  // not enough memory to measure
   }
+  const Topology machine;
+  const auto cores = static_cast<std::size_t>(std::max(1, machine.cores()));
+  chosen.streamed = streamed_bytes(machine.second_level_caches() / cores * std::min(chosen.count, cores), drivers,
+                                   chosen.rate_streamed, links);
   return chosen;
 }
 

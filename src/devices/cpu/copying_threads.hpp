@@ -40,7 +40,15 @@ struct CopyingThreads {
   /// whose threads copy 116 and 59 GB/s, calls copy 80.
   double rate = 0;
   double rate_of_one = 0;  ///< the measured rate of one thread through buffers [GB/s]; 0: unknown
+  /// If no more than this is on its way to a device, the buffers are filled past the caches [bytes]. A link reads what
+  /// is in the second-level cache of a core at half its rate, and what has left it for the third at its full rate.
+  std::size_t streamed = 0;
+  double rate_streamed = 0;  ///< the measured rate of all threads from memory to memory [GB/s]; 0: unknown
 };
+/// @param caches         second-level caches of all threads that copy [bytes]
+/// @param rate_streamed  from memory to memory [GB/s]
+/// @return  CopyingThreads::streamed; 0 if the memory is slower than the links are with the caches
+std::size_t streamed_bytes(std::size_t caches, std::size_t devices, double rate_streamed, double links);
 /// The threads that should copy: the smallest number that nearly saturates the links or the host's memory, if enough
 /// cores are available. Additional threads would delay those that feed the copies. The host's rates from memory to
 /// memory count for this. They are measured unless an earlier session of this process or Tessera's cache knows them.

@@ -170,6 +170,14 @@ std::string Topology::processor() const {
   return {};
 }
 
+std::size_t Topology::second_level_caches() const {
+  std::size_t bytes = 0;
+  for (hwloc_obj_t cache = nullptr;
+       (cache = hwloc_get_next_obj_by_type(topology_.get(), HWLOC_OBJ_L2CACHE, cache)) != nullptr;)
+    bytes += cache->attr->cache.size;
+  return bytes;
+}
+
 Place Topology::place(const std::string& address, const std::string& name, const fs::path& pci_devices) const {
   const auto nodes = numa_nodes(topology_.get());
   Place place{address, std::vector<int>(std::max<std::size_t>(1, nodes.size())), 0, {}};

@@ -43,6 +43,7 @@ class Topology {
   std::vector<Node> nodes() const;  ///< NUMA nodes; at least one
   std::size_t memory() const;       ///< [bytes]
   std::string processor() const;    ///< the processor's model; empty: unknown
+  std::size_t second_level_caches() const;  ///< of all cores together [bytes]; 0: unknown
 
   /// Finds a device. Looks for its PCI address, then for the name that hwloc's plugins gave it in a file, and finally
   /// asks the system.

@@ -60,6 +60,7 @@ struct TileCopy {
   bool to_gpu = false;
   int gpu = 0;
   cudaStream_t stream = nullptr;  ///< the stream that StarPU waits for
+  bool streams = false;           ///< whether the host's copies to the buffers bypass the caches
 
   int piece_count() const { return static_cast<int>(pieces.size()); }
   void select_device() const { require(cudaSetDevice(gpu), "cudaSetDevice"); }
@@ -70,7 +71,7 @@ class Piece {
  public:
   Piece(const TileCopy& job, int index, void* buffer)
       : columns_(*job.host, job.pieces[static_cast<std::size_t>(index)], buffer), device_(job.device->matrix),
-        to_gpu_(job.to_gpu) {}
+        to_gpu_(job.to_gpu), streams_(job.streams) {}
 
   bool to_gpu() const { return to_gpu_; }
 
@@ -82,7 +83,7 @@ class Piece {
   /// the copy from it.
   void copy_on_host(int part = 0, int parts = 1) const {
     const auto columns = columns_.part(part, parts);
-    to_gpu_ ? columns.pack() : columns.unpack();
+    to_gpu_ ? columns.pack(streams_) : columns.unpack();
   }
 
   /// Starts the copy between the buffer and the GPU.
@@ -104,7 +105,7 @@ class Piece {
 
   PackedColumns columns_;
   starpu_matrix_interface device_;
-  bool to_gpu_;
+  bool to_gpu_, streams_;
 };
 
 /// The resources of a copying thread: two staging buffers, and a stream for each GPU. The thread packs or unpacks one

@@ -37,6 +37,7 @@ namespace {
 // Not destroyed at exit: a forked child has neither the threads nor the GPUs.
 memory::staging::ThreadPool<Copier>* pool = nullptr;
 Corners* corners = nullptr;
+std::size_t streamed = 0;  ///< see CopyingThreads
 
 /// The host's part of copying a piece.
 struct HostCopy {
@@ -91,13 +92,15 @@ class Posting {
 
   /// @return  false if copies of this GPU in this direction cannot be posted, or can no longer be posted
   /// @throws RuntimeError
-  bool post(const TileCopy& job) {
+  bool post(TileCopy job) {
     job.select_device();
     auto& direction = directions_[static_cast<std::size_t>(job.gpu)][job.to_gpu ? 1 : 0];
     const std::lock_guard lock(direction.mutex);
     if (direction.failed) return false;
     direction.failed = true;
     if (!direction.copies && !prepare(direction, job.gpu)) return false;
+    const auto on_the_way = direction.copies->used() + job.pieces.size();
+    job.streams = job.to_gpu && on_the_way * buffer_bytes <= streamed;
     PostedCopy posted{job, stream_counters_, direction.link};
     direction.copies->post(posted);
     direction.failed = false;
@@ -284,7 +287,9 @@ void start_posting(const StreamCounters& stream_counters, std::size_t buffers, s
 void start(std::size_t pinned_memory) {
   const auto gpus = starpu_cuda_worker_get_count();
   const auto streams = StreamCounters::find();
-  const auto threads = copying_threads(gpus, rate_of_links()).count;
+  const auto copying = copying_threads(gpus, rate_of_links());
+  const auto threads = copying.count;
+  streamed = copying.streamed;
   if (const auto buffers = useful_buffers(pinned_memory, gpus); streams && buffers > 0)
     start_posting(*streams, buffers, threads);
   pool = new memory::staging::ThreadPool<Copier>(

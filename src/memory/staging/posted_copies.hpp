@@ -59,6 +59,14 @@ class PostedCopies {
     while (queues_.size() < streams) queues_.push_back(host_.open());
   }
 
+  /// The number of buffers that copies still need.
+  std::size_t used() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < uses_.size(); i++)
+      if (!Moment{&counters_[i].emptied, uses_[i].emptied}.is_reached()) count++;
+    return count;
+  }
+
   /// Makes the job's stream wait for the copy.
   /// @throws  any exception of the job's functions. Afterwards nothing may be posted. The tile is no longer accessed,
   ///         and its stream does not wait, but the contents of the tile are wrong

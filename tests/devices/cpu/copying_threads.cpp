@@ -46,6 +46,14 @@ TEST(CopyingThreads, LeaveCoresToDriversAndTheCaller) {
   EXPECT_LE(device::copying_threads(cores).count, 1);
 }
 
+TEST(CopyingThreads, StreamWhatTheirCachesHoldIfTheMemoryIsFastEnough) {
+  constexpr std::size_t caches = std::size_t{24} << 20;
+  EXPECT_EQ(device::streamed_bytes(caches, 1, 44, 55), caches);
+  EXPECT_EQ(device::streamed_bytes(caches, 2, 60, 110), caches / 2);
+  EXPECT_EQ(device::streamed_bytes(caches, 4, 60, 220), 0);
+  EXPECT_EQ(device::streamed_bytes(0, 1, 44, 55), 0) << "unknown";
+}
+
 TEST(CopyingThreads, AreMeasured) {
   for (const bool through_buffers : {false, true}) {
     const auto [measured, busy] = device::measure_host_copies(5, through_buffers);

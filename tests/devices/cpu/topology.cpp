@@ -47,6 +47,13 @@ class Synthetic {
   Synthetic& operator=(const Synthetic&) = delete;
 };
 
+TEST(Topology, AddsUpTheCachesOfAllCores) {
+  const Synthetic clusters("package:2 l2:3(size=2097152) core:2 pu:2");
+  EXPECT_EQ(Topology().second_level_caches(), 6U << 21);
+  const Synthetic none("package:2 core:3 pu:1");
+  EXPECT_EQ(Topology().second_level_caches(), 0U);
+}
+
 TEST(Topology, KnowsTheSocketOfEachOfFourGpus) {
   const auto machine = Topology::from_file(folder / "two_sockets.xml");
   EXPECT_EQ(machine.cores(), 8);

@@ -143,6 +143,22 @@ TEST_P(Posted, AreThereWhenTheStreamIs) {
   EXPECT_EQ(host, gpu);
 }
 
+TEST_P(Posted, UseBuffersUntilTheyHaveEnded) {
+  std::atomic<bool> blocked = true;
+  for (auto& stream : link_)
+    stream.add([&blocked] {
+      while (blocked) std::this_thread::yield();
+    });
+  EXPECT_EQ(buffers_.copies.used(), 0U);
+  std::vector<int> host(2, 1), gpu(2, 2);
+  Copy copy{stream_, link_, host, gpu, GetParam()};
+  buffers_.copies.post(copy);
+  EXPECT_EQ(buffers_.copies.used(), 2U);
+  blocked = false;
+  stream_.synchronize();
+  EXPECT_EQ(buffers_.copies.used(), 0U);
+}
+
 // Wherever it fails, the stream ends, and host threads touch nothing afterwards. All earlier copies are right.
 TEST_P(Posted, FailAtOnce) {
   constexpr std::size_t pieces = 8;
