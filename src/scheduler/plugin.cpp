@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <string_view>
@@ -63,6 +64,29 @@ void epilogue(void*) {
   policy_of(task->sched_ctx).ends(task, starpu_worker_get_id());
 }
 
+/// The epilogue that the program has given a task of a transaction.
+struct OwnEpilogue {
+  starpu_task* task;
+  void (*function)(void*);
+  void* argument;
+};
+
+/// Reports the end of a task whose transaction has been cancelled. StarPU neither pushes such a task nor reports its
+/// end, although it has been submitted to the policy, but it calls the epilogue of every task.
+void epilogue_in_transaction(void* own_epilogue) {
+  const std::unique_ptr<const OwnEpilogue> own(static_cast<OwnEpilogue*>(own_epilogue));
+  auto* const task = own->task;
+  task->epilogue_callback_func = own->function, task->epilogue_callback_arg = own->argument;
+  if (own->function != nullptr) own->function(own->argument);
+  const bool cancelled = task->where == STARPU_NOWHERE;
+  if (cancelled) policy_of(task->sched_ctx).ends(task, tessera::scheduler::no_worker);
+}
+
+void report_if_cancelled(starpu_task* task) {
+  task->epilogue_callback_arg = new OwnEpilogue{task, task->epilogue_callback_func, task->epilogue_callback_arg};
+  task->epilogue_callback_func = epilogue_in_transaction;
+}
+
 int push(starpu_task* task) {
   if (task->epilogue_callback_func == nullptr) task->epilogue_callback_func = epilogue;
   policy_of(task->sched_ctx).push(task);
@@ -84,6 +108,7 @@ bool is_other(const starpu_task& task) {
 void submitted(starpu_task* task) {
   if (is_other(*task)) other_tasks++;
   if (auto* hook = on_submission.load(std::memory_order_relaxed); hook != nullptr) hook();
+  if (task->transaction != nullptr) report_if_cancelled(task);
   policy_of(task->sched_ctx).submitted(task);
 }
 

@@ -89,6 +89,75 @@ TEST(Policy, KnowsTasksThatNobodyExecutes) {
   EXPECT_EQ(counts().tasks, 20);
 }
 
+/// A transaction of StarPU that is cancelled before its tasks become ready.
+class CancelledTransaction {
+ public:
+  CancelledTransaction() : transaction_(starpu_transaction_open([](void*, void*) { return 0; }, nullptr)) {}
+  ~CancelledTransaction() { starpu_transaction_close(transaction_); }
+  CancelledTransaction(const CancelledTransaction&) = delete;
+  CancelledTransaction& operator=(const CancelledTransaction&) = delete;
+
+  void submit_link(const Numbers& chain, void (*epilogue)(void*) = nullptr, void* argument = nullptr) {
+    auto* const task = link_of(chain, 1, [] { ADD_FAILURE() << "executed"; });
+    task->transaction = transaction_;
+    task->epilogue_callback_func = epilogue, task->epilogue_callback_arg = argument;
+    submit(task);
+  }
+
+ private:
+  starpu_transaction* transaction_;
+};
+
+// A tile whose tasks have all ended takes the home that the program suggests next.
+TEST(Policy, ForgetsTheTasksOfCancelledTransactions) {
+  const Environment environment{{"TESSERA_SCHED", "-steal"}};
+  const Starpu starpu;
+  const auto cpus = cpus_of_starpu();
+  ASSERT_EQ(cpus.size(), 2);
+  std::atomic<int> epilogues = 0;
+  const auto count = [](void* counter) { ++*static_cast<std::atomic<int>*>(counter); };
+  for (const bool own_epilogue : {false, true}) {
+    SCOPED_TRACE(own_epilogue);
+    Numbers chain;
+    tessera_sched_suggest_home(chain.handle(), cpus[0]);
+    {
+      CancelledTransaction transaction;
+      for (int i = 0; i < 10; i++)
+        if (own_epilogue) transaction.submit_link(chain, count, &epilogues);
+        else transaction.submit_link(chain);
+    }
+    starpu_task_wait_for_all();
+    tessera_sched_suggest_home(chain.handle(), cpus[1]);
+    int worker = -1;
+    submit(link_of(chain, 1, [&] { worker = starpu_worker_get_id(); }));
+    EXPECT_EQ(chain.value(), appended(0, 1));
+    EXPECT_EQ(worker, cpus[1]);
+  }
+  EXPECT_EQ(epilogues, 10);
+}
+
+// Epochs of a transaction are confirmed or cancelled in turn, between other tasks on the same tile.
+TEST(Policy, RunsTheConfirmedTasksOfTransactionsInOrder) {
+  const Starpu starpu;
+  auto* const transaction =
+      starpu_transaction_open([](void*, void* confirmed) { return confirmed != nullptr ? 1 : 0; }, nullptr);
+  Numbers chain;
+  std::uint64_t expected = 0;
+  for (std::uint64_t epoch = 0; epoch < 10; epoch++) {
+    for (std::uint64_t term = 0; term < 5; term++) {
+      auto* const task = link_of(chain, term);
+      task->transaction = transaction;
+      submit(task);
+      if (epoch % 2 == 1) expected = appended(expected, term);
+      submit(link_of(chain, 7));
+      expected = appended(expected, 7);
+    }
+    starpu_transaction_next_epoch(transaction, epoch % 2 == 0 ? &chain : nullptr);
+  }
+  starpu_transaction_close(transaction);
+  EXPECT_EQ(chain.value(), expected);
+}
+
 /// Counts how many tasks each worker ran.
 class Census {
  public:
