@@ -60,6 +60,8 @@ class Campaign {
           run_tessera(*routine, *problem, {way.gpus, options_.policies.front(), options_.placements.front(), way.tile});
           regrets.add(results_.back());
         } catch (const ArgumentError& error) {  // a tile size that does not fit on any GPU is not an alternative
+          const bool is_chosen = way.tile == 0 && way.gpus == options_.gpus.back();
+          if (is_chosen) throw;
           report_.note(error.what());
         }
       }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "shared/formatting.hpp"
 #include "workload/result.hpp"
@@ -42,39 +43,62 @@ bool suits(const Alternative& alternative, const Problem& p) {
   return tile == 0 || (most_across * tile >= largest && (tile == smallest || tile / 2 < largest));
 }
 
+std::optional<double> Regrets::Row::regret() const {
+  if (chosen.failed()) return std::nullopt;  // otherwise there is a best result
+  return best->timing->median > 0 ? chosen.timing->median / best->timing->median : 1;
+}
+
 void Regrets::add(const Result& result) {
-  const auto same = std::ranges::find_if(rows_, [&](const Row& row) { return is_same_call(row.chosen, result); });
-  if (same == rows_.end()) rows_.push_back({result, result});
-  else if (result.timing->median < same->best.timing->median) same->best = result;
+  auto row = std::ranges::find_if(rows_, [&](const Row& other) { return is_same_call(other.chosen, result); });
+  if (row == rows_.end()) row = rows_.insert(row, {result, {}});
+  if (result.failed()) return;
+  if (!row->best || result.timing->median < row->best->timing->median) row->best = result;
 }
 
 std::vector<std::string> Regrets::lines() const {
   std::vector<Problem> problems;
   for (const auto& row : rows_) problems.push_back(row.chosen.problem);
   auto columns = call_columns<Row>(problems, [](const Row& row) -> const Result& { return row.chosen; });
-  for (const auto& [name, which] : {std::pair{"chosen [s]", &Row::chosen}, {"best [s]", &Row::best}}) {
-    columns.push_back(
-        {name, 10, [which](const Row& row) { return tools::significant((row.*which).timing->median, 4); }});
-    columns.push_back({"GPUs", 4, [which](const Row& row) { return std::to_string((row.*which).gpus); }});
-    columns.push_back({"tile", 9, [which](const Row& row) { return describe_tile(row.*which); }});
-  }
-  columns.push_back({"regret", 6, [](const Row& row) { return fmt::format("{:.2f}", row.regret()); }});
+  const auto add_columns = [&](const char* seconds, auto result_of) {
+    const auto column = [&](const char* head, int width, auto text) {
+      columns.push_back({head, width, [=](const Row& row) {
+                           const Result* const result = result_of(row);
+                           return result != nullptr ? text(*result) : "-";
+                         }});
+    };
+    column(seconds, 10,
+           [](const Result& r) { return r.failed() ? "FAILED" : tools::significant(r.timing->median, 4); });
+    column("GPUs", 4, [](const Result& r) { return std::to_string(r.gpus); });
+    column("tile", 9, describe_tile);
+  };
+  add_columns("chosen [s]", [](const Row& row) { return &row.chosen; });
+  add_columns("best [s]", [](const Row& row) { return row.best ? &*row.best : nullptr; });
+  columns.push_back({"regret", 6, [](const Row& row) {
+                       const auto regret = row.regret();
+                       return regret ? fmt::format("{:.2f}", *regret) : "-";
+                     }});
   std::vector<std::string> lines{"", tools::table_head(columns)};
   double sum = 0, most = 1;
+  int count = 0;
   for (const auto& row : rows_) {
     lines.push_back(tools::table_line(columns, row));
-    sum += std::log(row.regret()), most = std::max(most, row.regret());
+    if (const auto regret = row.regret()) sum += std::log(*regret), most = std::max(most, *regret), count++;
   }
-  if (!rows_.empty())
-    lines.push_back(fmt::format("regret: geometric mean {:.3f}, at most {:.3f}",
-                                std::exp(sum / static_cast<double>(rows_.size())), most));
+  if (count > 0)
+    lines.push_back(fmt::format("regret: geometric mean {:.3f}, at most {:.3f}", std::exp(sum / count), most));
   return lines;
 }
 
 std::vector<nlohmann::ordered_json> Regrets::json() const {
   std::vector<nlohmann::ordered_json> all;
-  for (const auto& row : rows_)
-    all.push_back({{"regret", row.regret()}, {"chosen", to_json(row.chosen)}, {"best", to_json(row.best)}});
+  for (const auto& row : rows_) {
+    const auto regret = row.regret();
+    nlohmann::ordered_json object;
+    object["regret"] = regret ? nlohmann::ordered_json(*regret) : nullptr;
+    object["chosen"] = to_json(row.chosen);
+    object["best"] = row.best ? to_json(*row.best) : nullptr;
+    all.push_back(std::move(object));
+  }
   return all;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,7 @@ std::vector<Alternative> alternatives(int gpus);
 /// Whether an alternative makes sense for a problem: its tiles are neither larger than the matrices nor too many.
 bool suits(const Alternative& alternative, const Problem& problem);
 
-/// Compares the chosen way of each call with the fastest.
+/// Compares the chosen way of each call with the fastest. Times of wrong results do not count.
 class Regrets {
  public:
   /// Adds a result. Of each call, the result of the library's choice must come first.
@@ -35,8 +36,10 @@ class Regrets {
 
  private:
   struct Row {
-    Result chosen, best;
-    double regret() const { return best.timing->median > 0 ? chosen.timing->median / best.timing->median : 1; }
+    Result chosen;
+    std::optional<Result> best;  ///< empty: all results are wrong
+    /// Empty if the chosen result is wrong.
+    std::optional<double> regret() const;
   };
   std::vector<Row> rows_;
 };
