@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <limits>
 #include <tuple>
 
 #include "runtime/ranks_of_node.hpp"
@@ -79,6 +80,9 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.get_option("--hold-back")->excludes("--send-early");
   if (!tools::parse_command_line(app, argc, argv, runtime::launched_rank() == 0)) return {};
   std::tie(options.p, options.q) = tools::parse_pair("--grid", grid);
+  const Index processes = Index{options.p} * options.q;
+  if (processes > std::numeric_limits<int>::max())
+    throw BadArgument("--grid", grid, fmt::format("has {} processes, more than MPI can number", processes));
   if (!block.empty()) std::tie(blocks.rows, blocks.columns) = tools::parse_pair("--block", block);
   if (early || late) blocks.holds_back = late;
   options.control.by_columns = !gpu_grid;
@@ -88,7 +92,7 @@ std::optional<Options> parse_options(int argc, char** argv) {
   if (app.count("--look-ahead") > 0) require_at_least_1("--look-ahead", blocks.ahead);
   for (const Index n : options.sizes) require_at_least_1("--size", n);
   parse_problems(names, options);
-  if (app.count("--unroll-as") > 0 && (options.unroll_as < 0 || options.unroll_as >= options.p * options.q))
+  if (app.count("--unroll-as") > 0 && (options.unroll_as < 0 || options.unroll_as >= processes))
     throw BadArgument("--unroll-as", std::to_string(options.unroll_as), "must be one of the grid's processes");
   if (app.count("--dump") > 0 && options.unroll_as < 0) throw BadArgument("--dump", options.dump, "needs --unroll-as");
   return options;
