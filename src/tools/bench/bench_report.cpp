@@ -46,8 +46,8 @@ std::vector<tools::Column<Result>> Report::columns(const Options& options) const
   const auto seconds = [&](double Timing::*which) {
     return timed([=](const Result& r) { return significant((*r.timing).*which, 4); });
   };
-  auto all = call_columns<Result>(options.problems, std::identity());
-  all.push_back({"library", -8, [](const Result& r) { return r.library; }});
+  auto all = call_columns<Result>(options.calls(), std::identity());
+  all.push_back({"library", options.against_cusolver ? -10 : -8, [](const Result& r) { return r.library; }});
   all.push_back({"devices", gpus ? -14 : -7, describe_devices});
   std::size_t longest = 6;
   for (const auto& policy : options.policies) longest = std::max(longest, policy.size());

@@ -80,6 +80,13 @@ nlohmann::ordered_json gpus_json(const Outcome& outcome) {
   return list;
 }
 
+/// The width of a column with the names of the policies.
+int policy_width(const Options& options) {
+  std::size_t longest = 8;
+  for (const auto& policy : options.policies) longest = std::max(longest, policy.size());
+  return static_cast<int>(longest);
+}
+
 /// The library that contains each policy, in one line.
 std::string describe_policies(const Options& options) {
   std::vector<std::string> lines;
@@ -97,10 +104,10 @@ std::string describe_policies(const Options& options) {
 
 std::vector<tools::Column<Report::Row>> Report::columns_of_calls() const {
   const auto result = [](const Row& r) -> const Result& { return r.result; };
-  auto all = bench::call_columns<Row>(options_.problems, result);
+  auto all = bench::call_columns<Row>(options_.calls(), result);
   all.push_back({"GPUs", 4, [](const Row& r) { return std::to_string(r.result.gpus); }});
   all.push_back({"cores", 5, [](const Row& r) { return std::to_string(r.outcome.cores()); }});
-  all.push_back({"policy", -8, [](const Row& r) { return r.result.policy; }});
+  all.push_back({"policy", -policy_width(options_), [](const Row& r) { return r.result.policy; }});
   all.push_back({"placement", -9, [](const Row& r) { return r.result.placement; }});
   all.push_back({"tile", 9, [](const Row& r) { return describe_tile(r.result); }});
   all.push_back({"time [s]", 8, [](const Row& r) { return significant(r.outcome.seconds, 4); }});
@@ -119,7 +126,7 @@ std::vector<tools::Column<Report::Row>> Report::columns_of_programs() const {
   };
   return {{"GPUs", 4, [](const Row& r) { return std::to_string(r.run.gpus); }},
           {"CPUs", 4, [](const Row& r) { return std::to_string(r.run.cpus); }},
-          {"policy", -8, [](const Row& r) { return r.outcome.policy; }},
+          {"policy", -policy_width(options_), [](const Row& r) { return r.outcome.policy; }},
           {"time [s]", 8, [](const Row& r) { return significant(r.outcome.seconds, 4); }},
           {"computing", 9, of_gpus<average_computing, Row>},
           {"uneven", 6, of_gpus<imbalance, Row>},

@@ -56,9 +56,9 @@ void Regrets::add(const Result& result) {
 }
 
 std::vector<std::string> Regrets::lines() const {
-  std::vector<Problem> problems;
-  for (const auto& row : rows_) problems.push_back(row.chosen.problem);
-  auto columns = call_columns<Row>(problems, [](const Row& row) -> const Result& { return row.chosen; });
+  std::vector<std::pair<const Routine*, const Problem*>> calls;
+  for (const auto& row : rows_) calls.emplace_back(row.chosen.routine, &row.chosen.problem);
+  auto columns = call_columns<Row>(calls, [](const Row& row) -> const Result& { return row.chosen; });
   const auto add_columns = [&](const char* seconds, auto result_of) {
     const auto column = [&](const char* head, int width, auto text) {
       columns.push_back({head, width, [=](const Row& row) {

@@ -122,8 +122,17 @@ std::string describe_tile(const Result& result);
 // The columns that the programs' tables have in common. `result_of` finds the Result of a row.
 
 /// The routine and its sizes: only n if all problems are cubes.
+/// @param calls  of all rows; their longest name and number determine the widths
 template <typename Row>
-std::vector<tools::Column<Row>> call_columns(const std::vector<Problem>& problems, auto result_of) {
+std::vector<tools::Column<Row>> call_columns(const std::vector<std::pair<const Routine*, const Problem*>>& calls,
+                                             auto result_of) {
+  int name_width = 8, size_width = 6;
+  bool cubes = true;
+  for (const auto& [routine, p] : calls) {
+    name_width = std::max(name_width, static_cast<int>(1 + routine->name().size()));
+    size_width = std::max(size_width, static_cast<int>(std::to_string(std::max({p->m, p->n, p->k})).size()));
+    cubes = cubes && p->m == p->n && p->n == p->k;
+  }
   const auto size = [=](Index Problem::*which, bool Takes::*takes) {
     return [=](const Row& row) {
       const Result& r = result_of(row);
@@ -131,14 +140,13 @@ std::vector<tools::Column<Row>> call_columns(const std::vector<Problem>& problem
     };
   };
   std::vector<tools::Column<Row>> all;
-  all.push_back({"routine", -8, [=](const Row& row) {
+  all.push_back({"routine", -name_width, [=](const Row& row) {
                    const Result& r = result_of(row);
                    return r.problem.type + r.routine->name();
                  }});
-  const bool cubes = std::ranges::all_of(problems, [](const Problem& p) { return p.m == p.n && p.n == p.k; });
-  if (!cubes) all.push_back({"m", 6, size(&Problem::m, &Takes::m)});
-  all.push_back({"n", 6, size(&Problem::n, nullptr)});
-  if (!cubes) all.push_back({"k", 6, size(&Problem::k, &Takes::k)});
+  if (!cubes) all.push_back({"m", size_width, size(&Problem::m, &Takes::m)});
+  all.push_back({"n", size_width, size(&Problem::n, nullptr)});
+  if (!cubes) all.push_back({"k", size_width, size(&Problem::k, &Takes::k)});
   return all;
 }
 

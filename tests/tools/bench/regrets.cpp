@@ -72,5 +72,15 @@ TEST(Regrets, OfWrongResultsHaveNoBest) {
   EXPECT_THAT(regrets.lines().back(), ContainsRegex("FAILED .* - +- +- +-$"));
 }
 
+TEST(Table, HasRoomForLongNamesAndSizes) {
+  const auto lu = bench::lu_nopiv();
+  auto long_one = timed(1, 256);
+  long_one.routine = lu.get(), long_one.problem.n = 12345678;
+  const auto lines = regrets_of({timed(1, 256), long_one}).lines();
+  const auto& head = lines.at(1);
+  for (const auto& row : {lines.at(2), lines.at(3)})
+    EXPECT_EQ(head.find("chosen [s]") + 10, row.find("1.000") + 5) << head << '\n' << row;
+}
+
 }  // namespace
 }  // namespace tessera::test::regrets_cpp
