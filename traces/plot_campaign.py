@@ -101,12 +101,16 @@ def table(rows):
             known = [r[limit] for r in ours if r[limit] is not None]
             return f"{100 * statistics.median(known):.0f} %" if known else "doubtful"
 
+        def excess():
+            known = [r["bytes_h2d"] / r["bytes_min_h2d"] for r in ours if r["bytes_min_h2d"]]
+            return f"{statistics.median(known):.3g}" if known else "-"  # cores computed a part, or nothing was copied
+
         errors = [r["error"] / r["bound"] for r in ours if r["error"] is not None]
         print(
             f"| d{routine}{'' if series == 'pinned' else ', ' + series} | {gpus} | {n} "
             f"| {middle(lambda r: r['tflops']):.3g} | {share('fraction_of_limit')} | {share('fraction_of_limit_at_once')} "
             f"| {format(statistics.median(xt), '.3g') if xt else '-'} "
-            f"| {middle(lambda r: r['bytes_h2d'] / r['bytes_min_h2d']):.3g} "
+            f"| {excess()} "
             f"| {middle(lambda r: r['first_s'] / r['median_s']):.2f} "
             f"| {format(max(errors), '.1g') if errors else 'not checked'} |"
         )

@@ -267,6 +267,8 @@ class Campaign {
     if (spread_) result.tile_m = spread_->tile().rows, result.tile_n = spread_->tile().columns;
     const auto call = [&] { spread_ ? spread_->run() : routine.run_tessera(problem, operands_->get()); };
     time(result, call, [&](int calls) { tools::add(result.activity, tools::activity(calls, plan.has_cores())); });
+    const bool cores_take_part = result.activity->workers > result.activity->gpu_workers;
+    if (result.gpus > 0 && cores_take_part) result.bytes_min_h2d.reset();  // the GPUs need not read what cores compute
     result.parts.chain = routine.critical_path(
         problem, operands_->on_host(), std::max(core, limits_.rate_of_a_device(problem.type, configuration.gpus)));
     check(result, call);

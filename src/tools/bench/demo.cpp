@@ -81,9 +81,12 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
       "Tessera reached {5}. ",
       n, say_devices(ours, machine), tiles, gpus ? " and moved the data" : "", say_rate(ours.rate()),
       say_fraction(ours));
-  if (gpus && ours.activity)
-    text += fmt::format("{} GB were copied from the host to the GPUs; the compulsory minimum is {} GB. ",
-                        tools::gigabytes(ours.bytes()->h2d), tools::gigabytes(ours.bytes_min_h2d));
+  if (gpus && ours.activity) {
+    text += fmt::format("{} GB were copied from the host to the GPUs", tools::gigabytes(ours.bytes()->h2d));
+    if (ours.bytes_min_h2d)
+      text += fmt::format("; the compulsory minimum is {} GB", tools::gigabytes(*ours.bytes_min_h2d));
+    text += ". ";
+  }
   if (const auto* xt = find(results, "cublasxt", true)) text += compare(ours, *xt, "NVIDIA's cuBLAS-XT") + " ";
   if (const auto* blas = find(results, "openblas", false), *on_cores = find(results, "tessera", false);
       blas != nullptr && on_cores != nullptr) {

@@ -197,7 +197,7 @@ LimitParts Limits::parts_by(const DeviceRates& rates, const Routine& routine, co
 }
 
 double Limits::seconds(const Routine& routine, const Problem& problem, int gpus, double beside) const {
-  DeviceRates rates{.flops = rate(problem.type, gpus) + beside};
+  DeviceRates rates{.flops = rate(problem.type, gpus) + beside, .beside = beside};
   if (gpus > 0) std::tie(rates.in, rates.out) = links(gpus);
   rates.both = std::numeric_limits<double>::infinity();  // one direction after the other is not measured at once
   return parts_by(rates, routine, problem, gpus).longest();
@@ -205,7 +205,7 @@ double Limits::seconds(const Routine& routine, const Problem& problem, int gpus,
 
 LimitParts Limits::parts(const Routine& routine, const Problem& problem, int gpus, double beside) const {
   auto rates = at_once(problem.type, gpus);
-  rates.flops += beside;
+  rates.flops += beside, rates.beside = beside;
   return parts_by(rates, routine, problem, gpus);
 }
 

@@ -163,7 +163,8 @@ Result Report::result(const Run& run, const Outcome& outcome, double peak) const
   DeviceRates rates{.flops = peak};
   if (run.gpus > 0) {  // cores may compute tiles, too
     if (outcome.core_tasks > 0)
-      rates.flops += outcome.cpus * device::simulated::rate_of_cores(run.problem.type, options_.machine.core_rate);
+      rates.beside = outcome.cpus * device::simulated::rate_of_cores(run.problem.type, options_.machine.core_rate);
+    rates.flops += rates.beside;
     rates.in = options_.machine.total_in(run.gpus), rates.out = options_.machine.total_out(run.gpus);
     rates.both = options_.machine.total_both(run.gpus);
   }

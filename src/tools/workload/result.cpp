@@ -67,7 +67,7 @@ nlohmann::ordered_json to_json(const Result& r) {
   json["bytes_h2d"] = known(bytes.h2d, r.activity.has_value());
   json["bytes_d2h"] = known(bytes.d2h, r.activity.has_value());
   json["bytes_d2d"] = known(bytes.d2d, r.activity.has_value());
-  json["bytes_min_h2d"] = r.bytes_min_h2d;
+  json["bytes_min_h2d"] = known(r.bytes_min_h2d.value_or(0), r.bytes_min_h2d.has_value());
   const auto check = r.check.value_or(Verdict{});
   json["error"] = known(finite(check.error), r.check.has_value());
   json["bound"] = known(check.bound, r.check.has_value());

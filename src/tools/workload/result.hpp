@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <limits>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -20,6 +22,7 @@ struct DeviceRates {
   double flops = 0;
   double in = 0, out = 0;  ///< bytes in one direction; 0: nothing is copied
   double both = 0;         ///< bytes in both directions at once
+  double beside = 0;       ///< the part of `flops` that is of cores beside the GPUs, for which nothing is copied
 };
 
 /// Lower bounds of a call's time, by resource [s].
@@ -40,28 +43,35 @@ struct LimitParts {
   }
 };
 
+/// The shortest time of a call if some devices have its operands and others get theirs by copies. If the others compute
+/// the share x, they need at least this share of the operands.
+/// @param alone   time if the devices that have the operands compute everything; infinite: they compute nothing [s]
+/// @param copies  time of the copies if the others compute everything [s]
+inline double balanced_seconds(double alone, double copies) {
+  return std::isinf(alone) || copies <= 0 ? copies : alone * copies / (alone + copies);
+}
+
+/// The lower bounds if all operands are in host memory.
 inline LimitParts limit_parts(double flops, const blas::Traffic& bytes, const DeviceRates& rates) {
   LimitParts parts{.arithmetic = flops / rates.flops};
-  if (rates.in > 0) {
-    parts.in = bytes.in / rates.in, parts.out = bytes.out / rates.out;
-    parts.both = (bytes.in + bytes.out) / rates.both;
-  }
+  if (rates.in <= 0) return parts;
+  const double alone = rates.beside > 0 ? flops / rates.beside : std::numeric_limits<double>::infinity();
+  parts.in = balanced_seconds(alone, bytes.in / rates.in), parts.out = balanced_seconds(alone, bytes.out / rates.out);
+  parts.both = balanced_seconds(alone, (bytes.in + bytes.out) / rates.both);
   return parts;
 }
 
 /// The lower bounds if one of several equal GPUs has all operands. The other GPUs need at least the share of the
 /// operands that they compute of the arithmetic. What the links do not let them compute in time, the first one has to
-/// compute.
+/// compute, or the cores.
 /// @param bytes  between the first GPU and the others if these computed everything
-/// @param rates  of the arithmetic of all GPUs, and of the links between the first one and the others
+/// @param rates  of the arithmetic of all devices, and of the links between the first GPU and the others
 inline LimitParts limit_parts_of_first(double flops, const blas::Traffic& bytes, const DeviceRates& rates, int gpus) {
-  const double alone = flops * gpus / rates.flops;
-  // The others compute the share x. The first GPU then takes (1 - x) alone, and the copies take x times `copies`.
-  const auto balanced = [alone](double copies) { return copies > 0 ? alone * copies / (alone + copies) : 0; };
+  const double alone = flops / ((rates.flops - rates.beside) / gpus + rates.beside);
   LimitParts parts{.arithmetic = flops / rates.flops};
   if (rates.in <= 0) return parts;
-  parts.in = balanced(bytes.in / rates.in), parts.out = balanced(bytes.out / rates.out);
-  parts.both = balanced((bytes.in + bytes.out) / rates.both);
+  parts.in = balanced_seconds(alone, bytes.in / rates.in), parts.out = balanced_seconds(alone, bytes.out / rates.out);
+  parts.both = balanced_seconds(alone, (bytes.in + bytes.out) / rates.both);
   return parts;
 }
 
@@ -86,7 +96,8 @@ struct Result {
   double limit = 0;                         ///< lower bound [s], from rates measured one after another
   LimitParts parts;                         ///< lower bounds from rates measured under simultaneous load
   std::optional<tools::Activity> activity;  ///< activity in the measured calls; empty for other libraries
-  double bytes_min_h2d = 0;
+  /// The compulsory bytes; empty: not known, because cores compute a part of the result
+  std::optional<double> bytes_min_h2d = 0;
   std::optional<Verdict> check;
 
   bool failed() const { return check && !check->passed(); }
@@ -169,7 +180,11 @@ std::vector<tools::Column<Row>> traffic_columns(auto result_of) {
     };
   };
   return {{"in [GB]", 7, bytes(&Result::Bytes::h2d)},
-          {"least", 6, [=](const Row& row) { return tools::gigabytes(result_of(row).bytes_min_h2d); }},
+          {"least", 6,
+           [=](const Row& row) {
+             const auto least = result_of(row).bytes_min_h2d;
+             return least ? tools::gigabytes(*least) : "-";
+           }},
           {"out [GB]", 8, bytes(&Result::Bytes::d2h)},
           {"d2d [GB]", 8, bytes(&Result::Bytes::d2d)}};
 }

@@ -71,6 +71,21 @@ TEST(LimitParts, OfOperandsOnOneGpuAreAtMostItsOwnTime) {
   EXPECT_DOUBLE_EQ(without_links.longest(), 3);
 }
 
+// The GPUs compute at 20, so the copies take 6 for all of it. The cores would take 30 alone, and compute a sixth.
+TEST(LimitParts, WithCoresBesideGpusCountTheShareOfTheGpus) {
+  const auto parts = limit_parts(60, {.in = 30, .out = 10}, {.flops = 22, .in = 5, .out = 2, .both = 6, .beside = 2});
+  EXPECT_DOUBLE_EQ(parts.arithmetic, 60.0 / 22);
+  EXPECT_DOUBLE_EQ(parts.in, 5);
+  EXPECT_DOUBLE_EQ(parts.out, 30.0 * 5 / (30 + 5));
+  EXPECT_DOUBLE_EQ(parts.both, 30.0 * 40 / 6 / (30 + 40.0 / 6));
+}
+
+TEST(LimitParts, OfOperandsOnOneGpuAreAtMostItsTimeWithTheCores) {
+  const auto parts = bench::limit_parts_of_first(60, {.in = 1e9, .out = 1},
+                                                 {.flops = 25, .in = 1, .out = 1, .both = 1, .beside = 5}, 2);
+  EXPECT_NEAR(parts.longest(), 60.0 / (10 + 5), 1e-6);
+}
+
 // The right-hand sides of a wide matrix are shorter than the solutions.
 TEST(Traffic, OfLeastSquaresIsThatOfEachSide) {
   const auto gels = bench::qr(true);
