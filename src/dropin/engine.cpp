@@ -169,10 +169,13 @@ const char* start(const common::DeviceChoice& devices, bool need_gpus) {
 }
 
 double seconds(const Job& job) {
-  const auto& [A, B, C] = job.operands;
   try {
-    const auto& machine = routines::machine_for(*started().session, {A, B, C});
-    return std::visit([&](const auto& call) { return routines::predicted_seconds(machine, call); }, job.call);
+    return std::visit(
+        [](const auto& call) {
+          return routines::predicted_seconds(routines::machine_for(*started().session, routines::memories_of(call)),
+                                             call);
+        },
+        job.call);
   } catch (const std::exception&) {
     return std::numeric_limits<double>::infinity();  // the devices will not take the call
   }

@@ -25,7 +25,6 @@ Job job_of(const Call& c, double flops) {
           .traffic = traffic(c),
           .sizes = {has(c.shape(), Member::m) ? c.m : Job::absent, c.n, has(c.shape(), Member::k) ? c.k : Job::absent,
                     Job::absent},
-          .operands = {c.A, c.B, c.C},
           .overwritten = {},
           .element_size = c.element_size()};
   if (reads_result(c)) job.overwritten[0] = {c.C, c.rows(), c.n, c.ldc, {}, Use::Overwritten};
@@ -40,7 +39,6 @@ Job job_of(const LapackCall& c, double flops) {
           .flops = flops,
           .traffic = traffic(c),
           .sizes = {c.m > 0 ? c.m : Job::absent, c.n, c.k > 0 ? c.k : Job::absent, c.nrhs > 0 ? c.nrhs : Job::absent},
-          .operands = {c.A, c.B, nullptr},
           .overwritten = operands(c),
           .element_size = c.element_size()};
   for (auto& operand : job.overwritten)

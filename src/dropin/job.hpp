@@ -28,7 +28,6 @@ struct Job {
   static constexpr const char* size_names[] = {"m", "n", "k", "nrhs"};
   static constexpr Index any = -1, absent = -2;
   std::array<Index, 4> sizes{absent, absent, absent, absent};
-  std::array<const void*, 3> operands{};           ///< null: no such operand
   std::array<blas::StoredOperand, 2> overwritten;  ///< read and overwritten; Use::None: no such operand
   Index element_size = 8;
   bool on_gpu = false;  ///< an operand is in memory of a GPU: the host cannot compute the call

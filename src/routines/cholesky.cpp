@@ -91,8 +91,8 @@ Index compute_cholesky(const char* routine, Uplo uplo, const FactoredProblem<T>&
   if (p.n == 0) return 0;
   const auto session = runtime::session_to_wait(routine);
   const bool solves = p.nrhs > 0;
-  const auto plan = plan::plan_cholesky(machine_for(*session, {p.A, solves ? p.B : nullptr}), type_letter<T>, p.n,
-                                        solves, plan::are_far_apart(type_letter<T>, p.n, p.lda));
+  const auto plan = plan::plan_cholesky(machine_for(*session, p.operands()), type_letter<T>, p.n, solves,
+                                        plan::are_far_apart(type_letter<T>, p.n, p.lda));
   const Uplo stored = stored_uplo(p, uplo);
   const auto a = private_output(session, plan, p.A, p.n, p.n, p.lda, stored);
   if (!solves) {

@@ -63,6 +63,10 @@ struct FactoredProblem {
   Side side() const { return by_rows() ? Side::Right : Side::Left; }
   Index rows_of_b() const { return by_rows() ? nrhs : n; }
   Index columns_of_b() const { return by_rows() ? n : nrhs; }
+  /// The memory of A and B.
+  std::array<detail::TileGrid::Memory, 2> operands() const {
+    return {memory_of(A, stored_rows(), stored_columns(), lda), memory_of(B, rows_of_b(), columns_of_b(), ldb)};
+  }
 };
 
 template <Scalar T>
@@ -94,7 +98,8 @@ void submit_solves_in_panels(const detail::Session& session, const algorithms::P
 /// @throws ArgumentError if tiles of the size that the user asks for do not fit
 template <Scalar T>
 algorithms::Plan plan_solves_of(const detail::Session& session, const FactoredProblem<T>& p) {
-  return plan::plan_solves(machine_for(session, {p.A, p.B}), type_letter<T>, p.side(), p.rows_of_b(), p.columns_of_b());
+  return plan::plan_solves(machine_for(session, p.operands()), type_letter<T>, p.side(), p.rows_of_b(),
+                           p.columns_of_b());
 }
 
 /// Applies both solves to B, and waits. A holds the factors and is only read.

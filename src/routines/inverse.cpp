@@ -90,7 +90,7 @@ Index compute_inverse(const TriangleTask& task, Layout layout, Uplo uplo, Diag d
   if (task.inverts && diag == Diag::NonUnit)
     if (const Index zero = first_zero(n, A, lda); zero > 0) return zero;
   const auto session = runtime::session_to_wait(task.routine);
-  const auto plan = plan::plan_cholesky(machine_for(*session, {A}), type_letter<T>, n, true);
+  const auto plan = plan::plan_cholesky(machine_for(*session, {memory_of(A, n, n, lda)}), type_letter<T>, n, true);
   const Uplo stored = opposite_if(layout == Layout::RowMajor, uplo);
   const auto a = private_output(session, plan, A, n, n, lda, stored);
   submit_inverse<T>(task, plan, stored, diag, a, nullptr);

@@ -140,7 +140,8 @@ Index compute(const char* routine, Index m, Index n, T* A, Index lda, std::vecto
               Index ldb) {
   if (m == 0 || n == 0) return 0;
   const auto session = runtime::session_to_wait(routine);
-  const auto plan = plan::plan_getrf(machine_for(*session, {A, B}), type_letter<T>, m, n);
+  const auto plan = plan::plan_getrf(machine_for(*session, {memory_of(A, m, n, lda), memory_of(B, n, nrhs, ldb)}),
+                                     type_letter<T>, m, n);
   const auto a = private_output(session, plan, A, m, n, lda);
   const auto submitted = factorize(plan, a);
   if (nrhs > 0) {
@@ -187,7 +188,9 @@ void getrs_on_pointers(const Layout* given, Op op, Index n, Index nrhs, const T*
     return;
   }
   ColumnMajorCopy<T> factors(layout, const_cast<T*>(A), n, n, lda), columns(layout, B, n, nrhs, ldb);  // A is only read
-  const auto plan = plan::plan_getrf(machine_for(*session, {factors.data(), columns.data()}), type_letter<T>, n, n);
+  const auto plan = plan::plan_getrf(machine_for(*session, {memory_of(factors.data(), n, n, factors.ld()),
+                                                            memory_of(columns.data(), n, nrhs, columns.ld())}),
+                                     type_letter<T>, n, n);
   {
     const auto x = right_sides(session, plan, columns.data(), n, nrhs, columns.ld());
     const auto factor = detail::MatrixAccess::matrix(session, static_cast<const T*>(factors.data()), n, n, factors.ld(),

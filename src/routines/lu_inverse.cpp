@@ -53,7 +53,8 @@ Index getri_on_pointers(const Layout* given, Index n, T* A, Index lda, const Int
   if (const Index zero = first_zero(n, A, lda); zero > 0) return zero;
   const auto session = runtime::session_to_wait("getri");
   ColumnMajorCopy<T> columns(layout_of(given), A, n, n, lda);
-  auto plan = plan::plan_getrf(machine_for(*session, {columns.data()}), type_letter<T>, n, n);
+  auto plan =
+      plan::plan_getrf(machine_for(*session, {memory_of(columns.data(), n, n, columns.ld())}), type_letter<T>, n, n);
   plan.tile.m = n;
   {
     const auto a = private_output(session, plan, columns.data(), n, n, columns.ld());

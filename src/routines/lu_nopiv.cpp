@@ -107,7 +107,7 @@ Index compute_unpivoted(const char* routine, const FactoredProblem<T>& p, double
   if (p.m == 0 || p.n == 0) return 0;
   const auto session = runtime::session_to_wait(routine);
   const auto plan =
-      plan::plan_lu_nopiv(machine_for(*session, {p.A, p.B}), type_letter<T>, p.stored_rows(), p.stored_columns(),
+      plan::plan_lu_nopiv(machine_for(*session, p.operands()), type_letter<T>, p.stored_rows(), p.stored_columns(),
                           p.nrhs > 0, plan::are_far_apart(type_letter<T>, p.stored_rows(), p.lda));
   const auto a = private_output(session, plan, p.A, p.stored_rows(), p.stored_columns(), p.lda);
   auto submitted = factorize_unpivoted(plan, opposite_if(p.by_rows(), Uplo::Lower), a, growth != nullptr);

@@ -4,16 +4,19 @@
 #include <starpu.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include <tessera/error.hpp>
 #include <tessera/matrix.hpp>
 
 #include "blas/call.hpp"
+#include "blas/lapack_call.hpp"
 #include "common/symmetry.hpp"
 #include "conformable.hpp"
 #include "devices/gpu.hpp"
@@ -34,28 +37,55 @@ inline detail::TileGrid::Memory memory_of(const blas::arguments::StoredMatrix& m
           static_cast<std::size_t>(matrix.ld * matrix.element_size), matrix.n};
 }
 
-/// Where an operand is, as for Machine::operands. Memory that is pinned in part is planned as its first byte is.
-inline int place_of(const machine::Machine& machine, const void* data) {
+/// The memory of the operands of a call.
+inline std::array<detail::TileGrid::Memory, 3> memories_of(const blas::Call& call) {
+  const auto [A, B, C] = blas::matrices(call);
+  return {memory_of(A), memory_of(B), memory_of(C)};
+}
+inline std::array<detail::TileGrid::Memory, 2> memories_of(const blas::LapackCall& call) {
+  const auto [A, B] = blas::matrices(call);
+  return {memory_of(A), memory_of(B)};
+}
+
+/// The memory of a column-major m×n operand.
+template <Scalar T>
+detail::TileGrid::Memory memory_of(const T* data, Index m, Index n, Index ld) {
+  return {reinterpret_cast<const std::byte*>(data), static_cast<std::size_t>(m) * sizeof(T),
+          static_cast<std::size_t>(ld) * sizeof(T), n};
+}
+
+/// An operand that a call does not have or does not access.
+inline constexpr detail::TileGrid::Memory no_operand{};
+
+/// Where an operand is, as for Machine::operands. Memory that is pinned in parts counts as pageable, because it is
+/// copied like pageable memory.
+inline int place_of(const machine::Machine& machine, const detail::TileGrid::Memory& operand) {
   const auto begin = machine.gpus.begin(), end = begin + machine.cuda_gpus,
-             found = std::find(begin, end, device::gpu::device_of(data));
+             found = std::find(begin, end, device::gpu::device_of(operand.first));
   if (found != end) return static_cast<int>(found - begin);
-  return device::gpu::is_pinned(data) ? machine::in_host_memory : machine::in_pageable_memory;
+  return device::gpu::is_pinned(operand.first, static_cast<std::size_t>(operand.end() - operand.first))
+             ? machine::in_host_memory
+             : machine::in_pageable_memory;
 }
 
 /// The machine for planning a call. If operands are in several places, it plans as if they were in pinned memory.
-/// @param operands  null entries are operands that the call does not have or does not access
+/// Operands that are null or empty do not count.
 inline const machine::Machine& machine_for(const detail::Session& session,
-                                           std::initializer_list<const void*> operands) {
+                                           std::span<const detail::TileGrid::Memory> operands) {
   const auto& machine = session.machine();
   if (!machine.has_cuda()) return machine;
   std::optional<int> all;
-  for (const auto* data : operands) {
-    if (data == nullptr) continue;
-    const int here = place_of(machine, data);
+  for (const auto& operand : operands) {
+    if (operand.first == nullptr || operand.bytes() == 0) continue;
+    const int here = place_of(machine, operand);
     if (all.value_or(here) != here) return machine;
     all = here;
   }
   return session.machine_for_plan(all.value_or(machine::in_host_memory));
+}
+inline const machine::Machine& machine_for(const detail::Session& session,
+                                           std::initializer_list<detail::TileGrid::Memory> operands) {
+  return machine_for(session, std::span(operands.begin(), operands.size()));
 }
 
 /// The triangle of the transposed matrix if `transposed`, otherwise of the matrix itself.

@@ -119,7 +119,8 @@ bool compute_without_tasks(detail::Session& session, const machine::Machine& mac
 /// @param reads  whether the call reads its inputs
 template <Scalar T>
 void compute_in_session(const std::shared_ptr<detail::Session>& session, const blas::Call& call, bool reads) {
-  const auto& machine = machine_for(*session, {call.C, reads ? call.A : nullptr, reads ? call.B : nullptr});
+  const auto [A, B, C] = memories_of(call);
+  const auto& machine = machine_for(*session, {C, reads ? A : no_operand, reads ? B : no_operand});
   const bool on_gpu = reads && machine.operands >= 0;
   if (on_gpu && machine.gpu_count() == 1 && compute_without_tasks(*session, machine, call)) return;
   auto kept_plan = reads ? plan_kept<T>(machine, call) : std::nullopt;

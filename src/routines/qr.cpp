@@ -38,7 +38,8 @@ void geqrf_on_pointers(const Layout* given, Index m, Index n, T* A, Index lda, T
   if (m == 0 || n == 0) return;
   const auto session = runtime::session_to_wait("geqrf");
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
-  const auto plan = plan::plan_geqrf(machine_for(*session, {columns.data()}), type_letter<T>, m, n);
+  const auto plan =
+      plan::plan_geqrf(machine_for(*session, {memory_of(columns.data(), m, n, columns.ld())}), type_letter<T>, m, n);
   {
     const auto a = private_output(session, plan, columns.data(), m, n, columns.ld());
     const auto reflectors = reflectors_of(a);
@@ -59,7 +60,9 @@ void unmqr_on_pointers(const Layout* given, Side side, Op op, Index m, Index n, 
   const auto layout = layout_of(given);
   ColumnMajorCopy<T> vectors(layout, const_cast<T*>(A), order, k, lda),
       columns(layout, B, m, n, ldb);  // A is only read
-  const auto plan = plan::plan_geqrf(machine_for(*session, {vectors.data(), columns.data()}), type_letter<T>, order, k);
+  const auto plan = plan::plan_geqrf(machine_for(*session, {memory_of(vectors.data(), order, k, vectors.ld()),
+                                                            memory_of(columns.data(), m, n, columns.ld())}),
+                                     type_letter<T>, order, k);
   {
     const auto v = factored_panels<T>(session, plan, vectors.data(), order, k, vectors.ld());
     const auto c = reflected_panels(session, plan, side, columns.data(), m, n, columns.ld());
@@ -93,7 +96,8 @@ void ungqr_on_pointers(const Layout* given, Index m, Index n, Index k, T* A, Ind
   ColumnMajorCopy<T> columns(layout_of(given), A, m, n, lda);
   T* const rest = columns.data() + k * columns.ld();
   // Before A changes, in case there is no plan.
-  const auto plan = plan::plan_geqrf(machine_for(*session, {columns.data()}), type_letter<T>, m, std::max<Index>(k, 1));
+  const auto plan = plan::plan_geqrf(machine_for(*session, {memory_of(columns.data(), m, n, columns.ld())}),
+                                     type_letter<T>, m, std::max<Index>(k, 1));
   set_columns_of_identity(m, n - k, k, rest, columns.ld());
   if (k > 0) {
     const auto a = private_output(session, plan, columns.data(), m, k, columns.ld());

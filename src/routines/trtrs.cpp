@@ -40,7 +40,7 @@ Index trtrs_on_pointers(const Layout* given, Uplo uplo, Op op, Diag diag, Index 
                                .ldc = ldb},
                               layout_of(given));
   const auto& call = solve.call();
-  const auto& machine = machine_for(*session, {A, B});
+  const auto& machine = machine_for(*session, memories_of(call));
   compute_triangular<T>(session, plan_call(machine, call), call);
   return 0;
 }

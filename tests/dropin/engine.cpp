@@ -110,6 +110,10 @@ TEST(Engine, PredictsWhatItsPlansPredict) {
     if (on_gpus) EXPECT_NE(of_pinned, seconds);  // rates are measured, so either may be slower on a busy machine
     else EXPECT_EQ(of_pinned, seconds);
     expect_believed(engine, product, settings);
+    // Pinned in part, the operands are copied like pageable memory.
+    host_register(pageable.data(), pageable.size() * sizeof(double) / 2);
+    EXPECT_EQ(engine.seconds(product), seconds);
+    host_unregister(pageable.data());
   }
   for (int number = 0; number < blas::lapack_routine_count; number++) {
     const blas::LapackRoutine routine{number};

@@ -90,7 +90,10 @@ class Gesv {
       runtime_.emplace(options_);
       if (gpu_count() > 0) warm_up();
     }
-    return plan::plan_getrf(routines::machine_for(*runtime::session(), {A(), b()}), 'd', n, n).tile.n;
+    return plan::plan_getrf(routines::machine_for(*runtime::session(), {routines::memory_of(A(), n, n, n),
+                                                                        routines::memory_of(b(), n, 1, n)}),
+                            'd', n, n)
+        .tile.n;
   }
 
   Index solve(Index n, double* A, double* b) {
