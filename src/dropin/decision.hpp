@@ -78,6 +78,8 @@ class Decision {
   /// A call starts on the host, or on the devices. Observations count only its share of the time.
   ConcurrentCall on_host(bool is_part) { return {on_host_, is_part}; }
   ConcurrentCall on_devices() { return {on_devices_, false}; }
+  /// Some calls on the host have been left: they do not end.
+  void left_on_host(int calls) { on_host_ -= calls; }
   void observe_host(const Job& job, double seconds);
   void observe_devices(const Job& job, const Engine& engine, double seconds);
 

@@ -13,6 +13,7 @@
 #include "common/kept_errno.hpp"
 #include "common/not_copyable.hpp"
 #include "guest.hpp"
+#include "left_call.hpp"
 
 namespace tessera::dropin {
 
@@ -24,15 +25,51 @@ double now() { return std::chrono::duration<double>(std::chrono::steady_clock::n
 
 /// What the calling thread has computed within the LAPACK call that it runs on the host.
 struct OfLapack {
-  int depth = 0;                  ///< 0: no such call
   double flops = 0, seconds = 0;  ///< sums over BLAS calls on the devices, which the log lists separately
 };
 [[gnu::tls_model("initial-exec")]] thread_local OfLapack of_lapack;
 
+/// The calls that the calling thread runs on the host: those of LAPACK, and those of the BLAS that something else knows
+/// of. They may be nested.
+struct HostCalls {
+  const void* outermost = nullptr;  ///< a variable of the outermost one; null: there is none
+  int count = 0;
+  int of_lapack = 0;      ///< calls of LAPACK
+  int timed = 0;          ///< calls that Decision counts
+  int on_one_thread = 0;  ///< calls that hold HostThreads
+};
+[[gnu::tls_model("initial-exec")]] thread_local HostCalls host_calls;
+
+/// A call on the host, for its duration.
+class HostCall : common::NotCopyable {
+ public:
+  /// @param kind  what is known of it; null: nothing
+  explicit HostCall(int HostCalls::*kind) : kind_(kind) {
+    if (host_calls.count++ == 0) host_calls.outermost = this;
+    if (kind_ != nullptr) (host_calls.*kind_)++;
+  }
+  ~HostCall() {
+    if (kind_ != nullptr) (host_calls.*kind_)--;
+    if (--host_calls.count == 0) host_calls.outermost = nullptr;
+  }
+
+ private:
+  int HostCalls::*kind_;
+};
+
+/// Forgets the calls on the host of the calling thread if a signal handler has jumped out of them.
+/// @param frame  the frame of the function that the program calls now
+void forget_calls_that_were_left(Guest& guest, const void* frame) {
+  if (host_calls.outermost == nullptr || !has_been_left(host_calls.outermost, frame)) return;
+  guest.decision().left_on_host(host_calls.timed);
+  for (int i = 0; i < host_calls.on_one_thread; i++) guest.host_threads().release();
+  host_calls = {};
+}
+
 /// A call of the BLAS.
 struct BlasWork {
   const Call& call;
-  bool is_part() const { return of_lapack.depth > 0; }  ///< whether a LAPACK call around it is counted
+  bool is_part() const { return host_calls.of_lapack > 0; }  ///< whether a LAPACK call around it is counted
   bool on_host(Guest& guest) const { return guest.host()(call); }
   bool is_announced() const { return true; }
   Outcome on_devices(const Engine& engine, const Listener* listener) const { return engine.run(&call, listener); }
@@ -44,10 +81,8 @@ struct LapackWork {
   Index& info;
   bool is_part() const { return false; }
   bool on_host(Guest& guest) const {
-    of_lapack.depth++;
-    const bool done = guest.lapack()(call, info);
-    of_lapack.depth--;
-    return done;
+    const HostCall until_done(&HostCalls::of_lapack);
+    return guest.lapack()(call, info);
   }
   /// Whether the tasks announce all writes to the operands. Some routines also write outside their tasks.
   bool is_announced() const {
@@ -67,6 +102,7 @@ bool on_host(Guest& guest, const Work& work, double operations) {
   // Reading the clock twice takes as long as a very small product.
   if (guest.decision().stays(operations) && !guest.log().on()) return work.on_host(guest);
   if (!work.is_part()) of_lapack = {};
+  const HostCall until_counted(work.is_part() ? nullptr : &HostCalls::timed);
   const auto concurrent = guest.decision().on_host(work.is_part());
   const double begin = now();
   if (!work.on_host(guest)) return false;
@@ -129,6 +165,7 @@ template <typename Work>
 bool in_this_mode(Guest& guest, const Work& work, double operations, float_mode::Bits mode) {
   if (!guest.decision().stays(operations))
     guest.remark("the calling thread " + float_mode::text(mode) + ": the host BLAS computes such calls on that thread");
+  const HostCall until_counted(&HostCalls::on_one_thread);
   const OneHostThread alone(guest.host_threads());
   const double begin = guest.log().on() ? now() : 0;
   if (!work.on_host(guest)) return false;
@@ -181,6 +218,7 @@ bool dispatch(const Call& call) noexcept {
   const common::KeptErrno kept;
   auto& guest = Guest::of_process();
   if (guest.is_inside()) guest.give_up_call_that_was_left(__builtin_frame_address(0));
+  forget_calls_that_were_left(guest, __builtin_frame_address(0));
   if (guest.is_inside()) return guest.host()(call);
   return dispatch_work(guest, BlasWork{call});
 }
@@ -189,7 +227,8 @@ bool dispatch(const LapackCall& call, Index& info) noexcept {
   const common::KeptErrno kept;
   auto& guest = Guest::of_process();
   if (guest.is_inside()) guest.give_up_call_that_was_left(__builtin_frame_address(0));
-  if (guest.is_inside() || of_lapack.depth > 0) return guest.lapack()(call, info);
+  forget_calls_that_were_left(guest, __builtin_frame_address(0));
+  if (guest.is_inside() || host_calls.of_lapack > 0) return guest.lapack()(call, info);
   return dispatch_work(guest, LapackWork{call, info});
 }
 

@@ -7,8 +7,6 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
-#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <new>
@@ -20,6 +18,7 @@
 #include "common/environment.hpp"
 #include "common/no_signals.hpp"
 #include "common/variables.hpp"
+#include "left_call.hpp"
 #include "spare_memory.hpp"
 
 namespace tessera::dropin {
@@ -33,15 +32,6 @@ using common::environment;
 /// True while the calling thread is in a call on the devices, or starts them.
 [[gnu::tls_model("initial-exec")]] thread_local bool inside = false;       // initial-exec: access takes a nanosecond
 [[gnu::tls_model("initial-exec")]] thread_local bool starts_here = false;  ///< the calling thread starts the devices
-
-/// Whether a signal handler has jumped out of the function in which `call` is a variable: the stack, which grows
-/// towards lower addresses, is then less deep. A handler with a separate stack has not jumped yet.
-/// @param frame  the frame of a function that is running now
-bool has_been_left(const DeviceCall* call, const void* frame) {
-  stack_t stack{};
-  if (sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0) return false;
-  return reinterpret_cast<std::uintptr_t>(frame) > reinterpret_cast<std::uintptr_t>(call);
-}
 
 void stop_at_exit() {
   std::atexit([] { Guest::of_process().stop_devices(); });

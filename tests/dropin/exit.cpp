@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program that ends during a call, in every possible way. It ends soon, with its own status, and without a crash.
 // Each thread makes only one call, because OpenBLAS itself crashes or hangs if it is called during exit.
+#include <sys/time.h>
+
+#include <algorithm>
 #include <atomic>
 #include <csetjmp>
 #include <csignal>
@@ -8,6 +11,8 @@
 
 #include "products.hpp"
 #include "talk.hpp"
+
+extern "C" void dgesv_(const int*, const int*, double*, const int*, int*, double*, const int*, int*);
 
 namespace tessera::test::exit_cpp {
 namespace {
@@ -219,6 +224,54 @@ const Scenario jumping_early{"a handler jumps out of a start", []() -> int {
 /// The signal comes when the devices have started.
 TEST(JumpOutOfACall, LeavesAStartComplete) {
   EXPECT_TRUE(has_ended(run_with_fake("raise in start", jumping_early), 7));
+}
+
+volatile std::sig_atomic_t may_jump = 0;
+
+void jump_out_if_it_may(int) {
+  if (may_jump == 0) return;
+  may_jump = 0;
+  siglongjmp(before_the_call, 1);
+}
+
+/// Whether dgesv solves a diagonal system of order n.
+bool solves(int n) {
+  const auto size = static_cast<std::size_t>(n);
+  Matrix A(size * size), b(size, 6);
+  for (std::size_t i = 0; i < size; i++) A[i * (size + 1)] = 2;
+  std::vector<int> pivots(size);
+  const int one = 1;
+  int info = -1;
+  dgesv_(&n, &one, A.data(), &n, pivots.data(), b.data(), &n, &info);
+  return info == 0 && std::ranges::all_of(b, [](double x) { return x == 3; });
+}
+
+/// Jumps out of calls that the host computes with one thread, as OpenBLAS allows: no lock stays locked.
+const Scenario jumping_on_the_host{"a handler jumps out of calls on the host", [] {
+                                     constexpr int n = 700;
+                                     std::signal(SIGALRM, jump_out_if_it_may);
+                                     for (volatile int left = 0; left < 3; left = left + 1) {
+                                       auto A = integers(n, 1), B = A;
+                                       std::vector<int> pivots(n);
+                                       int info = 0;
+                                       if (sigsetjmp(before_the_call, 1) != 0) continue;
+                                       const itimerval soon{{0, 0}, {0, 2000}};
+                                       setitimer(ITIMER_REAL, &soon, nullptr);
+                                       may_jump = 1;
+                                       dgesv_(&n, &n, A.data(), &n, pivots.data(), B.data(), &n, &info);
+                                       require(false, "the call was too short for this test");
+                                     }
+                                     require(solves(1200), "a system that the devices solve");
+                                     require(product_is_right(100), "a product on the host");
+                                     return 7;
+                                   }};
+
+TEST(JumpOutOfACall, OnTheHostIsForgotten) {
+  const auto ended = jumping_on_the_host.run(
+      {{"OPENBLAS_NUM_THREADS", "1"}, {"TESSERA_BLAS_MIN_FLOPS", "1e9"}, {"TESSERA_TILE", "512"}});
+  EXPECT_TRUE(has_ended_silently(ended, 7));
+  EXPECT_EQ(ended.calls("devices", "dgesv"), 1) << ended;
+  EXPECT_EQ(ended.calls("host", "dgemm"), 1) << ended;
 }
 
 /// Computes in its destructor, which runs after all exit handlers that were registered later.
