@@ -51,17 +51,16 @@ class Campaign {
 
   /// Measures all calls in one way before it begins with the next way, because each way needs its own Runtime.
   std::vector<Result> sweep() {
-    Regrets regrets;
+    Regrets regrets(options_.gpus.back());
     for (const auto& way : alternatives(options_.gpus.back()))
       for (const auto& [routine, problem] : options_.calls()) {
         if (!suits(way, *problem)) continue;
         fill(*routine, *problem);
         try {
           run_tessera(*routine, *problem, {way.gpus, options_.policies.front(), options_.placements.front(), way.tile});
-          regrets.add(results_.back());
+          regrets.add(results_.back(), way);
         } catch (const ArgumentError& error) {  // a tile size that does not fit on any GPU is not an alternative
-          const bool is_chosen = way.tile == 0 && way.gpus == options_.gpus.back();
-          if (is_chosen) throw;
+          if (is_choice(way, options_.gpus.back())) throw;
           report_.note(error.what());
         }
       }

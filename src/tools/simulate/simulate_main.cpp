@@ -10,6 +10,7 @@
 #include "shared/trace_option.hpp"
 #include "simulate/simulate_report.hpp"
 #include "simulate/simulation.hpp"
+#include "workload/regrets.hpp"
 
 #undef main  // starpu.h renames the main of a simulating program; this main only starts such programs
 
@@ -31,11 +32,12 @@ int run(int argc, char** argv) {
   const common::TemporaryFolder folder("tessera-simulate");
   const Scratch scratch = folder.path();
   machine::write_starpu_files(options->machine, scratch, host_name, *options->memory == bench::Memory::Pageable);
-  const bool may_fail = options->sweep;  // tiles that fit on no GPU are not an alternative
   Report report(*options);
   report.begin();
   int result = tools::Success;
   run_all(*options, runs_of(*options), scratch, [&](const Run& one, const Outcome& outcome) {
+    // Tiles that fit on no GPU are not an alternative.
+    const bool may_fail = options->sweep && !bench::is_choice({one.gpus, one.tile}, options->gpus.front());
     if (outcome.bad_argument && !may_fail) throw tools::BadArgument(outcome.error);
     if (!outcome.explanation.empty()) return report.explain(outcome);
     if (outcome.error.empty()) {

@@ -180,7 +180,7 @@ void Report::add(const Run& run, const Outcome& outcome) {
   if (!options_.brief)
     for (const auto& more : describe_gpus(outcome)) note(more);
   json_.write(json(row));
-  if (options_.sweep) regrets_.add(row.result);
+  if (options_.sweep) regrets_.add(row.result, {run.gpus, run.tile});
 }
 
 void Report::explain(const Outcome& outcome) {

@@ -17,7 +17,7 @@ namespace tessera::simulate {
 class Report {
  public:
   /// @throws BadArgument if the file for JSON cannot be written
-  explicit Report(const Options& options) : options_(options), json_(options.json) {}
+  explicit Report(const Options& options) : options_(options), json_(options.json), regrets_(options.gpus.front()) {}
 
   /// Writes the machine and the head of the table.
   void begin();

@@ -22,6 +22,8 @@ bool is_same_call(const Result& a, const Result& b) {
 
 }  // namespace
 
+bool is_choice(const Alternative& alternative, int gpus) { return alternative.tile == 0 && alternative.gpus == gpus; }
+
 std::vector<int> gpu_counts(int gpus) {
   std::vector<int> counts;
   for (int count = 1; count < gpus; count *= 2) counts.push_back(count);
@@ -48,9 +50,12 @@ std::optional<double> Regrets::Row::regret() const {
   return best->timing->median > 0 ? chosen.timing->median / best->timing->median : 1;
 }
 
-void Regrets::add(const Result& result) {
+void Regrets::add(const Result& result, const Alternative& way) {
   auto row = std::ranges::find_if(rows_, [&](const Row& other) { return is_same_call(other.chosen, result); });
-  if (row == rows_.end()) row = rows_.insert(row, {result, {}});
+  if (row == rows_.end()) {
+    if (!is_choice(way, gpus_)) return;  // the choice could not be run
+    row = rows_.insert(row, {result, {}});
+  }
   if (result.failed()) return;
   if (!row->best || result.timing->median < row->best->timing->median) row->best = result;
 }

@@ -17,6 +17,9 @@ struct Alternative {
   Index tile = 0;  ///< 0: the library chooses, and may use fewer GPUs
 };
 
+/// Whether an alternative is the library's choice.
+/// @param gpus  as passed to `alternatives`
+bool is_choice(const Alternative& alternative, int gpus);
 /// The numbers of GPUs that are compared: powers of two, and all.
 std::vector<int> gpu_counts(int gpus);
 /// The alternatives, starting with the library's choice.
@@ -27,8 +30,13 @@ bool suits(const Alternative& alternative, const Problem& problem);
 /// Compares the chosen way of each call with the fastest. Times of wrong results do not count.
 class Regrets {
  public:
-  /// Adds a result. Of each call, the result of the library's choice must come first.
-  void add(const Result& result);
+  /// @param gpus  as passed to `alternatives`
+  explicit Regrets(int gpus) : gpus_(gpus) {}
+
+  /// Adds a result. Of each call, the result of the library's choice must come first; without it, the others do not
+  /// count.
+  /// @param way  how the call was run
+  void add(const Result& result, const Alternative& way);
   /// A table of the ratios between the chosen and the fastest time.
   std::vector<std::string> lines() const;
   /// An object for each call.
@@ -41,6 +49,7 @@ class Regrets {
     /// Empty if the chosen result is wrong.
     std::optional<double> regret() const;
   };
+  int gpus_;
   std::vector<Row> rows_;
 };
 

@@ -29,9 +29,10 @@ bench::Result timed(double seconds, Index tile, bool passes = true) {
   return r;
 }
 
+/// @param results  that of the choice, and those of alternatives
 bench::Regrets regrets_of(std::initializer_list<bench::Result> results) {
-  bench::Regrets regrets;
-  for (const auto& result : results) regrets.add(result);
+  bench::Regrets regrets(2);
+  for (const auto& result : results) regrets.add(result, {2, &result == results.begin() ? 0 : result.tile_m});
   return regrets;
 }
 
@@ -72,11 +73,20 @@ TEST(Regrets, OfWrongResultsHaveNoBest) {
   EXPECT_THAT(regrets.lines().back(), ContainsRegex("FAILED .* - +- +- +-$"));
 }
 
+TEST(Regrets, OfACallWhoseChoiceCannotBeRunAreNotKnown) {
+  bench::Regrets regrets(2);
+  regrets.add(timed(1, 256), {1, 0});
+  regrets.add(timed(2, 512), {2, 512});
+  EXPECT_TRUE(regrets.json().empty());
+}
+
 TEST(Table, HasRoomForLongNamesAndSizes) {
   const auto lu = bench::lu_nopiv();
   auto long_one = timed(1, 256);
   long_one.routine = lu.get(), long_one.problem.n = 12345678;
-  const auto lines = regrets_of({timed(1, 256), long_one}).lines();
+  bench::Regrets regrets(2);
+  for (const auto& result : {timed(1, 256), long_one}) regrets.add(result, {2, 0});
+  const auto lines = regrets.lines();
   const auto& head = lines.at(1);
   for (const auto& row : {lines.at(2), lines.at(3)})
     EXPECT_EQ(head.find("chosen [s]") + 10, row.find("1.000") + 5) << head << '\n' << row;
