@@ -81,13 +81,13 @@ const Grid& BlacsGrids::of(int context) {
   make_room(of_context.group);
   constexpr int tag = 7331;
   MPI_Comm_create_group(all, of_context.group, tag, &of_grid);
-  clear_in_finalize();
   try {
     all_.push_back({MPI_GROUP_NULL, Grid(p, q, of_grid)});
   } catch (...) {
     MPI_Comm_free(&of_grid);
     throw;
   }
+  clear_in_finalize();
   MPI_Comm_group(of_grid, &all_.back().processes);
   MPI_Comm_free(&of_grid);  // the grid has its own communicator
   return all_.back().grid;
@@ -113,7 +113,8 @@ void BlacsGrids::clear() {
 void BlacsGrids::clear_in_finalize() {
   if (finalize_is_watched_) return;
   finalize_is_watched_ = true;
-  // MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while messages can still be sent.
+  // MPI_Finalize deletes the attributes of MPI_COMM_SELF first, while messages can still be sent. The last attribute is
+  // deleted first: before that with which a Grid refuses to be finalized.
   const auto finalizes = [](MPI_Comm, int, void* grids, void*) {
     static_cast<BlacsGrids*>(grids)->clear();
     return MPI_SUCCESS;

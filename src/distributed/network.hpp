@@ -17,6 +17,7 @@
 #include "neighbours.hpp"
 #include "node_share.hpp"
 #include "owner_table.hpp"
+#include "process_end.hpp"
 #include "process_watch.hpp"
 #include "runtime/process_session.hpp"
 #include "tile/processes.hpp"
@@ -54,6 +55,7 @@ class Network final : public tile::Processes {
   /// Announces a call that all processes must make.
   void agree(const std::string& call) {
     runtime::require_not_forked("Tessera");  // before the message: MPI's memory is shared with the parent
+    distributed::end_all_at_failing_exit();
     leaves_ = false;
     agreement_->post("calls " + call);
   }

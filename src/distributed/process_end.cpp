@@ -27,6 +27,8 @@ void initialize_mpi() { SMPI_thread_create(); }
 
 void end_all_later(const std::string& why) { end_all_processes(why); }
 
+void end_all_at_failing_exit() {}
+
 #else
 
 namespace {
@@ -46,6 +48,24 @@ void check_grids_at_exit() {
   if (finalized != 0) return;
   end_all_if_left();
   if (detail::Network::exists()) end_all_processes("a process exits, although it has a grid");
+}
+
+/// Calls a function at the start of MPI_Finalize, which first deletes the attributes of MPI_COMM_SELF.
+void before_finalize(MPI_Comm_delete_attr_function* function) {
+  int key = MPI_KEYVAL_INVALID;
+  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, function, &key, nullptr);
+  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+}
+
+void refuse_to_finalize_with_a_grid() {
+  before_finalize([](MPI_Comm, int, void*, void*) {
+    if (!detail::Network::exists()) return MPI_SUCCESS;
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank > 0) wait_for_a_better_message();  // usually, all processes make this mistake
+    end_all_processes("MPI_Finalize is called although the process has a grid: the grid must end earlier");
+    return MPI_SUCCESS;
+  });
 }
 
 void finalize_at_exit() {
@@ -68,10 +88,14 @@ void initialize_mpi() {
     const common::NoSignals in_threads_of_mpi;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
     std::atexit(finalize_at_exit);
+    refuse_to_finalize_with_a_grid();
   } else {
     end_all_if_left();
     static std::once_flag once;
-    std::call_once(once, [] { std::atexit(check_grids_at_exit); });
+    std::call_once(once, [] {
+      std::atexit(check_grids_at_exit);
+      refuse_to_finalize_with_a_grid();
+    });
     MPI_Query_thread(&level);
   }
   if (level < MPI_THREAD_MULTIPLE)
@@ -80,14 +104,27 @@ void initialize_mpi() {
 
 void end_all_later(const std::string& why) {
   why_all_end = new std::string(why);
-  // MPI_Finalize would wait for threads of the other processes. It first deletes the attributes of MPI_COMM_SELF.
-  const auto finalizes = [](MPI_Comm, int, void*, void*) {
+  // MPI_Finalize would wait for threads of the other processes.
+  before_finalize([](MPI_Comm, int, void*, void*) {
     end_all_if_left();
     return MPI_SUCCESS;
-  };
-  int key = MPI_KEYVAL_INVALID;
-  MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, finalizes, &key, nullptr);
-  MPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
+  });
+}
+
+void end_all_at_failing_exit() {
+#ifdef __GLIBC__  // others do not tell the status
+  static std::once_flag once;
+  std::call_once(once, [] {
+    on_exit(
+        [](int status, void*) {
+          int finalized = 0;
+          if (status == 0 || getpid() != user_of_mpi || !detail::Network::exists()) return;
+          MPI_Finalized(&finalized);
+          if (finalized == 0) end_all_processes("a process exits, although it has a grid");
+        },
+        nullptr);
+  });
+#endif
 }
 
 #endif

@@ -3,7 +3,9 @@
 //        mpirun -n 2 failing killed: process 1 dies after process 0 has got the first tile from it, and before the
 //        last. Exit status 77 if processes cannot read each other's memory. mpirun -n 2 failing all|tiles|start: both
 //        get an exception, whose handler must be reached: then all is well. mpirun -n 2 failing fork: children of both
-//        call a routine, exit, and leave the scope of a grid; the processes themselves go on.
+//        call a routine, exit, and leave the scope of a grid; the processes themselves go on. mpirun -n 2 failing
+//        static|static-exit|static-finalize: the grid has static storage. Both return from main; or process 1 exits
+//        while process 0 waits for it in MPI; or both finalize MPI.
 #include <mpi.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,6 +40,20 @@ void compute(const std::string& how) {
   if (other && how == "exit") std::exit(3);
   if (!(other && how == "fewer")) gemm(Op::NoTrans, Op::NoTrans, other && how == "disagree" ? 2. : 1., A, B, 0., C);
   C.wait();
+}
+
+/// A grid that ends while the process exits. It has initialized MPI.
+void compute_on_static_grid(const std::string& how) {
+  static const Grid grid(1, 2);
+  {
+    const DistributedMatrix<double> A(grid, 64, 64, {16, 16});
+    std::fill_n(A.local(), A.local_m() * A.local_n(), 1.0);
+    A.wait();
+  }
+  if (how == "static-finalize") MPI_Finalize();
+  if (how != "static-exit") return;
+  if (grid.rank() == 1) std::exit(3);
+  MPI_Barrier(MPI_COMM_WORLD);
 }
 
 bool can_read_each_other() {
@@ -108,6 +124,10 @@ bool is_expected(const std::string& how, const std::string& what, int rank) {
 
 int main(int argc, char** argv) {
   const std::string how = argc > 1 ? argv[1] : "";
+  if (how.starts_with("static")) {
+    compute_on_static_grid(how);
+    return EXIT_SUCCESS;
+  }
   int level = 0, rank = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
