@@ -107,7 +107,7 @@ Plan plan_sum(const machine::Machine& machine, Sums call) {
   for (auto* const extent : {&call.m, &call.n, &call.k}) *extent = std::max<Index>(*extent, 1);
   require_room_for_product(machine, call.type, call.m, call.n, call.k);
   auto plan = planned(machine, call, [&](const Plan& chosen) {
-    return count_of(call.m, chosen.tile.m) + "x" + count_of(call.n, chosen.tile.n) +
+    return std::to_string(chosen.rows(call.m).count()) + "x" + std::to_string(chosen.columns(call.n).count()) +
            (chosen.panels.exist() ? " panels" : " tiles") + " of C";
   });
   plan.load_first = call.loads_first(machine, plan);

@@ -110,7 +110,8 @@ std::string say_calls(const Options& options) {
 const char* in_from(Memory memory) { return memory == Memory::Device ? "from the first GPU in" : "in"; }
 
 std::string say_limits(const std::string& types, const Limits& limits, Memory memory, int gpus) {
-  auto text = gpus > 0 ? fmt::format("limit with {} GPU{}:", gpus, gpus > 1 ? "s" : "") : "limit with all cores:";
+  const int count = gpus > 0 ? gpus : limits.cores();
+  auto text = fmt::format("limit with {} {}{}:", count, gpus > 0 ? "GPU" : "core", count > 1 ? "s" : "");
   const char* separator = " ";
   for (const char type : types) {
     text += fmt::format("{}{} {}", separator, type, say_rate(limits.rate(type, gpus)));

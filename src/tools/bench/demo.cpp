@@ -37,9 +37,10 @@ std::string compare(const Result& ours, const Result& other, const std::string& 
 }
 
 std::string say_devices(const Result& ours, const Machine& machine) {
-  if (ours.gpus == 0)
-    return ours.cpus == 1 ? "the one core of this machine" : fmt::format("the {} cores of this machine", ours.cpus);
-  return machine.names(ours.gpus) + " at once";
+  if (ours.gpus > 0) return machine.names(ours.gpus) + " at once";
+  if (ours.cpus < machine.cores) return fmt::format("{} of the {} cores of this machine", ours.cpus, machine.cores);
+  return machine.cores == 1 ? "the one core of this machine"
+                            : fmt::format("the {} cores of this machine", machine.cores);
 }
 
 std::string say_check(const Result& r) {
@@ -73,10 +74,13 @@ std::string explain(const std::vector<Result>& results, const Machine& machine) 
   const auto& ours = results.front();
   const bool gpus = ours.gpus > 0;
   const Index n = ours.problem.n;
-  const auto tiles = ((n - 1) / ours.tile_m + 1) * ((n - 1) / ours.tile_n + 1);
+  // What cores compute beside GPUs is cut into other tiles.
+  const auto tiles = gpus && !ours.bytes_min_h2d
+                         ? std::string("tiles")
+                         : fmt::format("{} tiles", ((n - 1) / ours.tile_m + 1) * ((n - 1) / ours.tile_n + 1));
   auto text = fmt::format(
       "What you saw: Tessera multiplied two {0} x {0} matrices of doubles in host memory on {1}. It divided the result "
-      "into {2} tiles, and StarPU scheduled the tile tasks{3}. The time includes the copies back to host memory. At "
+      "into {2}, and StarPU scheduled the tile tasks{3}. The time includes the copies back to host memory. At "
       "{4} "
       "Tessera reached {5}. ",
       n, say_devices(ours, machine), tiles, gpus ? " and moved the data" : "", say_rate(ours.rate()),

@@ -41,6 +41,8 @@ class Limits {
 
   /// Total rate of all devices [flop/s]: the GPUs, or the cores if gpus is 0.
   double rate(char type, int gpus) const { return rates_.at({gpus, type}); }
+  /// The cores that compute if there are no GPUs.
+  int cores() const { return cores_; }
   double rate_of_a_device(char type, int gpus) const { return rate(type, gpus) / (gpus > 0 ? gpus : cores_); }
   /// Total rates of all links that the operands cross, in and out [bytes/s]: from the host to GPUs and back, or from
   /// the first GPU to the others and back. 0: they cross none.
