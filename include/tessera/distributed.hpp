@@ -25,9 +25,9 @@
 /// Matrices distributed over many processes, with the same tiles and routines. Uses StarPU-MPI. Link `tessera::mpi`.
 ///
 /// All processes of a grid make the same calls on distributed matrices in the same order, each with its own part of the
-/// data. If a process exits or finalizes MPI while it has a grid, or makes another call than process 0, all processes end
-/// with a message on standard error. They also end if an exception destroys matrices in only some of the processes, as
-/// soon as it has been caught.
+/// data. If a process exits or finalizes MPI while it has a grid, or makes another call than process 0, all processes
+/// end with a message on standard error. They also end if an exception destroys matrices in only some of the processes,
+/// as soon as it has been caught.
 
 namespace tessera {
 
