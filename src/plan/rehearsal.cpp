@@ -48,13 +48,11 @@ void Rehearsal::prepare(int gpus) {
   evicts_ = gpus > 0 && machine.memory > 0 && bytes > machine.memory;
   if (evicts_) last_use_.assign(at_.size(), 0), pins_.assign(at_.size(), 0);
   for (int gpu = 0; gpu < gpus; gpu++) alike_ = alike_ && machine.gpus[index(gpu)].alike_first;
-  users_left_.assign(tiles, 0);
   for (const auto& added : graph.operations) for_each_output(added, [&](int tile) { writes_left_[index(tile)]++; });
   auto& later = later_writes_;
   later = writes_left_;
   for (int number = 0; number < static_cast<int>(operations); number++) {
     const auto& added = operation(number);
-    for_each_shared(added, [&](int tile) { users_left_[index(tile)]++; });
     for_each_input(added, [&](int tile) {
       follows(writer_[index(tile)], number);
       if (later[index(tile)] == 0) return;
@@ -189,7 +187,6 @@ void Rehearsal::end(int gpu) {
   const int number = std::exchange(state.running, -1);
   state.unfinished--, finished_++;
   pin(operation(number), gpu, -1);
-  for_each_shared(operation(number), [&](int tile) { users_left_[index(tile)]--; });
   for_each_output(operation(number), [&](int tile) {
     if (!is_on(tile, gpu)) make_room(tile, gpu);
     for (int other = 0; other < gpus_; other++) {

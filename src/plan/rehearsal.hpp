@@ -134,7 +134,6 @@ class Rehearsal {
   double seconds_to_fetch(const Operation& operation, int gpu) const;
   Faster faster_than(int gpu, const Operation& operation);
   std::size_t before(int number, const Faster& faster, std::size_t most) const;
-  double held(int number, int gpu, const Faster& faster);
   bool leaves_to_faster(int number, int gpu);
   void decline(int gpu);
   void fill_front(GpuState& state);
@@ -171,12 +170,6 @@ class Rehearsal {
     use(operation.output);
     for (const auto& further : graph_.further_of(operation))
       if (further.writes) use(further.tile);
-  }
-  /// The tiles by which an operation connects chains: those that it only reads and, if it writes several, all.
-  template <typename Use>
-  void for_each_shared(const Operation& operation, Use use) const {
-    for_each_input(operation, use);
-    if (std::ranges::any_of(graph_.further_of(operation), &FurtherTile::writes)) for_each_output(operation, use);
   }
   /// The tiles that an operation needs.
   template <typename Use>
@@ -225,7 +218,6 @@ class Rehearsal {
   double staging_ = 0;                                     ///< when the threads that stage copies are free
   std::vector<int> home_, writes_left_, writer_, reader_;  ///< per tile; writer and reader: the last ones
   std::vector<int> later_writes_;                          ///< per tile: by operations that are not added yet
-  std::vector<int> users_left_;  ///< per tile: unfinished operations that only read it, or write others, too
   std::vector<int> pending_, first_follower_;  ///< per operation; what it waits for, including its own submission
   std::vector<std::pair<int, int>> followers_, readers_;  ///< (operation, next in the list)
   std::size_t submitted_ = 0, finished_ = 0, finished_on_cores_ = 0;

@@ -98,7 +98,6 @@ void Rehearsal::begin_on_cores() {
 void Rehearsal::end_on(CoreState& core) {
   const int number = std::exchange(core.running, -1);
   finished_++, finished_on_cores_++;
-  for_each_shared(operation(number), [&](int tile) { users_left_[index(tile)]--; });
   for_each_output(operation(number), [&](int tile) {
     for (int gpu = 0; gpu < gpus_; gpu++) drop(tile, gpu);
     host_[index(tile)] = now_, writes_left_[index(tile)]--;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which operations GPUs reserve, leave to faster ones, and steal. The rules are those of the scheduling policy, except
-// that an operand that no GPU has costs its copy from the host. With homes, this hardly matters.
+// Which operations GPUs reserve, leave to faster ones, and steal. The rules are those of the scheduling policy, with
+// two exceptions that hardly matter: an operand that no GPU has costs its copy from the host, and a GPU does not ask
+// what else would wait for an operation that it leaves, nor looks for one at the end of its queue.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -48,33 +49,17 @@ std::size_t Rehearsal::before(int number, const Faster& faster, std::size_t most
   return count;
 }
 
-/// The number of unfinished operations that slower GPUs would hold up if one of them took an operation.
-double Rehearsal::held(int number, int gpu, const Faster& faster) {
-  const auto& wanted = operation(number);
-  const double own = seconds(wanted, gpu);
-  double count = home(number) == gpu ? 0 : writes_left_[index(wanted.output)];
-  for (int other = 0; other < working_; other++) {
-    if (std::ranges::find(faster.gpus, other) != faster.gpus.end()) continue;
-    const auto& state = of(other);
-    const double started = state.running >= 0 ? state.busy_until - seconds(operation(state.running), other) : now_,
-                 in_time = std::floor(std::clamp(now_ - started, 0.0, own) / faster.seconds);
-    count += std::max(state.unfinished - in_time, 0.0);
-  }
-  return count;
-}
-
 /// Whether a GPU leaves an operation to much faster GPUs, because these would finish it earlier.
 bool Rehearsal::leaves_to_faster(int number, int gpu) {
   if (alike_) return false;
-  constexpr double clearly = 0.5e-3, most = 64, most_with_readers = 1024;
+  constexpr double clearly = 0.5e-3, most = 64;
   const auto& wanted = operation(number);
   const auto faster = faster_than(gpu, wanted);
   const double lead = seconds(wanted, gpu) - faster.seconds;
   if (faster.gpus.empty() || lead < clearly) return false;
   const double enough = lead * faster.rate;
-  if (static_cast<double>(submitted_ - finished_) < enough + held(number, gpu, faster)) return true;
-  const bool feeds_others = users_left_[index(wanted.output)] > 0;
-  const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, feeds_others ? most_with_readers : most)));
+  if (static_cast<double>(submitted_ - finished_) < enough) return true;
+  const auto counted = static_cast<std::size_t>(std::ceil(std::min(enough, most)));
   return before(number, faster, counted) < counted;
 }
 
@@ -109,27 +94,18 @@ int Rehearsal::cheapest(const std::vector<int>& numbers, int gpu) const {
   return best;
 }
 
-/// Takes the operation with the least to fetch among the first few in the queue. A GPU that leaves it to others also
-/// looks at the last few, which the others would reach late.
+/// Takes the operation with the least to fetch among the first few in the queue.
 int Rehearsal::choose(int gpu) {
   auto& state = of(gpu);
   fill_front(state);
-  if (state.front.empty()) return -1;
   int number = cheapest(state.front, gpu);
   if (number >= 0 && leaves_to_faster(number, gpu)) {
     decline(gpu), fill_front(state);
     auto open = state.front;
     std::erase_if(open, [&](int other) { return leaves_to_faster(other, gpu); });
-    std::vector<int> last(std::min(index(window), state.ready.size()));
-    std::ranges::partial_sort_copy(state.ready, last, std::greater<>());
-    for (const int other : last) {
-      if (leaves_to_faster(other, gpu)) break;
-      open.push_back(other);
-    }
     number = cheapest(open, gpu);
   }
-  if (std::erase(state.front, number) == 0 && std::erase(state.ready, number) > 0)
-    std::ranges::make_heap(state.ready, std::greater<>());
+  std::erase(state.front, number);
   return number;
 }
 

@@ -516,45 +516,6 @@ TEST(Rehearsal, LeavesOperationsToAMuchFasterGpu) {
   EXPECT_LT(seconds(machine, graph), 110);
 }
 
-// At equal loads, the fast GPU would compute 200 of 220 parts.
-TEST(Rehearsal, AMuchSlowerGpuTakesWhatTheFasterOneWouldReachLate) {
-  auto machine = machine_with(2);
-  machine.gpus[1].kernels["gemm"] = CostCurve({{1, 10}});
-  machine.gpus[1].alike_first = false;
-  Products graph;
-  for (int i = 0; i < 200; i++) graph.product(-1, graph.tile(0.01), 10, i % 2);
-  EXPECT_LT(seconds(machine, graph), 0.96 * 200 * 10);
-  // Chains whose results are read later: no GPU may hold up the last one.
-  graph.clear();
-  graph.kinds = {"gemm"};
-  const int last = graph.tile(0.01);
-  for (int chain = 0; chain < 2; chain++) {
-    const int result = graph.tile(0.01);
-    for (int i = 0; i < 5; i++) graph.product(-1, result, 10, chain);
-    graph.product(result, last, 10, 0);
-  }
-  EXPECT_LT(seconds(machine, graph), 13 * 10);
-}
-
-// The faster GPU has 80 operations to run before the one of the slower GPU, which takes as long as 100.
-TEST(Rehearsal, LeavesAnOperationOnSeveralTilesIfMoreOthersWouldWait) {
-  auto machine = machine_with(2);
-  machine.gpus[1].kernels["gemm"] = CostCurve({{1, 100}});
-  machine.gpus[1].alike_first = false;
-  for (const bool several : {false, true}) {
-    Products graph;
-    const auto add = [&](int operations, int owner) {
-      for (int i = 0; i < operations; i++) graph.product(-1, graph.tile(1e-4), 1, owner);
-    };
-    add(80, 0), add(1, 1), add(30, 0);
-    if (several) {
-      graph.further = {{graph.tile(1e-4), true, true}};
-      graph.operations[80].end = 1;
-    }
-    EXPECT_NEAR(seconds(machine, graph), several ? 111 : 110, 0.5);
-  }
-}
-
 TEST(Rehearsal, ColumnsAreCopiedSlowlyWhileTheGpuComputes) {
   auto machine = machine_with(1);
   machine.gpus[0].in = {CostCurve({{1, 2}}), CostCurve({{1, 4}})};
