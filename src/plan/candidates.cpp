@@ -221,7 +221,7 @@ std::vector<Plan> panels_of_sum(const Machine& model, const machine::Machine& ma
                                       .columns = 1,
                                       .ahead = panels_ahead,
                                       .by_rows = by_rows};
-        plan.sums = 1, plan.for_cores = 0, plan.block = {};
+        plan.sums = 1, plan.block = {};
         plan.grid = by_rows ? tile::OwnerGrid{gpus, 1} : tile::OwnerGrid{1, gpus};
         plans.push_back(plan);
       }

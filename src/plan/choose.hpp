@@ -69,8 +69,9 @@ class Search : common::NotCopyable {
       : model_(model), machine_(machine), call_(call) {}
 
   /// The candidate counts as slower the more GPUs and tasks it has, and as faster if cores may share it.
-  /// @param plan  `gpus` is the number of GPUs; 0: only CPU workers compute. `for_cores` tiles may go to the cores, or
-  ///              the last rows or columns, or none.
+  /// @param plan  `gpus` is the number of GPUs; 0: only CPU workers compute. Of its result, the last rows or columns
+  /// may
+  ///              go to the cores.
   void add(Plan plan) {
     const double flops = model_.flops(call_.task(plan)), tasks = call_.flops() / flops;
     const double rate = plan.gpus > 0 ? model_.products_per_second(plan.gpus, flops)
@@ -79,8 +80,8 @@ class Search : common::NotCopyable {
     const double alone = std::pow(clear_gain, std::log2(std::max(plan.gpus, 1))) *
                          std::pow(clear_gain_of_tasks, std::log2(std::max(tasks, 1.0))),
                  of_gpus = 1 - part_of_cores(plan, estimate > 0 ? estimate : tasks / rate);
-    const Index for_cores = std::exchange(plan.for_cores, 0);
-    candidates_.push_back({std::move(plan), tasks / rate * alone, tasks, estimate * alone, alone, of_gpus, for_cores});
+    plan.for_cores = 0;  // instead, cores may get its last rows or columns
+    candidates_.push_back({std::move(plan), tasks / rate * alone, tasks, estimate * alone, alone, of_gpus});
   }
 
   /// The fastest candidate with its predicted time. If all are too large to rehearse, the one that seems fastest.
@@ -95,7 +96,7 @@ class Search : common::NotCopyable {
 
   /// Explains the choice: rehearses more candidates than a call has time for.
   void explain(std::vector<Considered>& all, const Plan& chosen) {
-    if (chosen.has_cores()) candidates_.insert(candidates_.begin(), {chosen, 0, 0, 0, 1, 1, 0});
+    if (chosen.has_cores()) candidates_.insert(candidates_.begin(), {chosen, 0, 0, 0, 1, 1});
     double left = operations_to_explain;
     for (const auto& considered : candidates_) {
       if (considered.operations > left) continue;
@@ -119,7 +120,6 @@ class Search : common::NotCopyable {
     double estimate;
     double worse;            ///< the factor by which the predicted time counts as longer
     double of_gpus;          ///< the fraction of the work that GPUs do if cores get as much as they can
-    Index for_cores;         ///< number of tiles that the cores could compute
     double seconds = never;  ///< rehearsed; never: not, or not to its end
     bool is_done = false;
     std::size_t group() const { return 2 * index(plan.gpus) + (plan.panels.exist() ? 1 : 0); }
@@ -196,14 +196,14 @@ class Search : common::NotCopyable {
   /// not meant to save GPUs.
   void share_with_cores() {
     const double limit = limit_, longest = best_.seconds / (call_.for_cores(best_).depends ? clear_gain_of_cores : 1);
-    for (auto& candidate : candidates_) candidate.is_done = candidate.of_gpus == 1 && candidate.for_cores == 0;
+    for (auto& candidate : candidates_) candidate.is_done = candidate.of_gpus == 1;
     beside_cores_ = true, spent_ = 0;
     while (auto* const next = most_promising()) {
       if (next->seconds == never) rehearse(*next);
       next->is_done = true;
       if (next->seconds == never) continue;
       const double error = next->seconds * next->worse == limit ? 0 : error_of_end(next->plan);
-      for (auto& plan : shared(*next, next->seconds)) {
+      for (auto& plan : shared(next->plan, next->seconds)) {
         if (next->operations > operations_left()) break;
         const double seconds = forecast_of(plan, std::min(limit_ / next->worse, longest - error)).seconds;
         if (seconds < longest - error) keep(plan, seconds, next->worse);
@@ -245,24 +245,19 @@ class Search : common::NotCopyable {
   }
   /// The ways to share a plan with cores.
   /// @param seconds  in which the GPUs alone compute everything
-  std::vector<Plan> shared(const Candidate& candidate, double seconds) const {
+  std::vector<Plan> shared(const Plan& alone, double seconds) const {
+    const auto last = for_cores(alone, seconds);
+    if (last.count == 0) return {};
+    const auto share = call_.for_cores(alone);
     std::vector<Plan> all;
-    const auto& alone = candidate.plan;
-    if (const auto last = for_cores(alone, seconds); last.count > 0) {
-      const auto share = call_.for_cores(alone);
-      const Index even = std::max(even_extent(share.whole - last.whole(), share.widest, share.gpus), last.extent);
-      const auto add = [&](Index extent) {
-        auto& plan = all.emplace_back(alone);
-        if (share.rows) plan.rows_for_cores = last, plan.tile.m = extent;
-        if (share.columns) plan.columns_for_cores = last, plan.tile.n = extent;
-      };
-      if (machine_.tile == 0 && even < share.widest) add(even);
-      add(share.widest);
-    }
-    if (candidate.for_cores > 0) {
+    const auto add = [&](Index extent) {
       auto& plan = all.emplace_back(alone);
-      plan.for_cores = candidate.for_cores, plan.at_the_edges = tile::EdgeTiles::Ragged;  // cores get the last tiles
-    }
+      if (share.rows) plan.rows_for_cores = last, plan.tile.m = extent;
+      if (share.columns) plan.columns_for_cores = last, plan.tile.n = extent;
+    };
+    const Index even = std::max(even_extent(share.whole - last.whole(), share.widest, share.gpus), last.extent);
+    if (machine_.tile == 0 && even < share.widest) add(even);
+    add(share.widest);
     return all;
   }
 
