@@ -110,7 +110,8 @@ struct Sums {
             is_triangle() ? 2.0 : 1.0};
   }
 
-  /// The arithmetic of the busiest worker overlaps with the copies. The first tiles and the last one do not.
+  /// The arithmetic of the busiest worker overlaps with the copies. The first tiles and the last one do not. Each input
+  /// counts once, although out of core, A and B are copied for each block of C.
   double estimate(const Machine& model, const Plan& plan, bool copies) const {
     const auto of = [](Index x) { return static_cast<double>(x); };
     const auto [rows, columns, depth] = task(plan);
@@ -142,11 +143,9 @@ struct Sums {
     const auto seconds = [&](double elements, double height) {
       return device.copy_seconds(elements, height, all_rows, model.element_size, busy) * model.crowding(plan.gpus);
     };
-    const auto passes = passes_of(model, plan);
     const bool from_host = plan.gpus > 1 && (model.peer(0, 1).rate == 0 || model.peer(0, 1).bus);
-    const double of_a = passes.a * (from_host ? of(plan.grid.q) : 1) * of(m) * of(k),
-                 of_b =
-                     is_update() ? (products - 1) * of_a : passes.b * (from_host ? of(plan.grid.p) : 1) * of(k) * of(n),
+    const double of_a = (from_host ? of(plan.grid.q) : 1) * of(m) * of(k),
+                 of_b = is_update() ? (products - 1) * of_a : (from_host ? of(plan.grid.p) : 1) * of(k) * of(n),
                  of_c = tiles * of(rows) * of(columns);
     const double all =
         (seconds(of_a, a_rows) + seconds(of_b, b_rows) + (reads_result ? seconds(of_c, of(rows)) : 0)) / used;
@@ -154,21 +153,10 @@ struct Sums {
                          (is_update() ? 0 : seconds(of(depth) * of(columns), b_rows)),
                  last = plan.panels.columns > 1 ? seconds(of_c, of(rows)) / used  // all of C leaves at the end
                                                 : seconds(of(rows) * of(columns), of(rows));
-    return std::max(compute, all) + std::min(compute, all) / 4 + passes.blocks * first + last;
+    return std::max(compute, all) + std::min(compute, all) / 4 + first + last;
   }
 
  private:
-  /// How often A and B are copied to the GPUs, out of core once for each block of C.
-  struct Passes {
-    double a = 1, b = 1, blocks = 1;
-  };
-  Passes passes_of(const Machine& model, const Plan& plan) const {
-    if (model.memory <= 0 || bytes() <= model.memory * plan.gpus || plan.block.rows == 0) return {};
-    const double down = std::ceil(static_cast<double>(m) / static_cast<double>(plan.block.rows * plan.tile.m)),
-                 across = std::ceil(static_cast<double>(n) / static_cast<double>(plan.block.columns * plan.tile.n));
-    return {across, down, down * across};
-  }
-
   void write_panels(const machine::Machine& machine, const algorithms::Plan& plan, Graph& graph) const {
     const Outline A(graph, k, k, k, plan.tile.k, type, true), B(graph, m, n, m, plan.tile.n, type),
         C(graph, m, n, m, plan.tile.n, type);
