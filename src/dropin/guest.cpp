@@ -6,6 +6,7 @@
 #include <threads.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -15,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "common/address_space.hpp"
 #include "common/environment.hpp"
 #include "common/no_signals.hpp"
 #include "common/variables.hpp"
@@ -93,6 +95,20 @@ class StayLoaded {
  private:
   void* library_ = nullptr;
 };
+
+/// Checks that there is address space for the libraries of the devices, for what the devices need, and for calls on the
+/// host. Libraries stay loaded if the devices then cannot start, so this must be checked before.
+/// @throws RuntimeError if not
+void require_address_space(bool need_gpus) {
+  constexpr std::size_t libraries = std::size_t{1536} << 20;
+  constexpr std::size_t written_by_libraries = std::size_t{128} << 20;
+  const auto cpus = common::as_number<int>(environment("TESSERA_CPUS"));
+  const int usual = need_gpus ? 1 : static_cast<int>(std::thread::hardware_concurrency());
+  const auto workers = static_cast<std::size_t>(std::max(0, cpus.value_or(usual)));
+  auto needed = common::AddressSpace::of(workers);
+  needed.writable += written_by_libraries, needed.reserved += libraries;
+  common::require_address_space(needed);
+}
 
 std::mutex making;
 std::atomic<Guest*> only = nullptr;  // created under `making`
@@ -215,6 +231,7 @@ std::unique_lock<std::mutex> Guest::start() {
   auto next = State::Running;
   std::string why;
   try {
+    if (loaded_ == nullptr) require_address_space(need_gpus);
     const ExitsWait until_it_is_over;
     const Engine* const engine = loaded_ != nullptr ? loaded_ : load();
     {

@@ -18,6 +18,7 @@
 #include "all_tasks.hpp"
 #include "chosen_gpus.hpp"
 #include "codelets/codelet.hpp"
+#include "common/address_space.hpp"
 #include "common/environment.hpp"
 #include "common/no_signals.hpp"
 #include "common/starpu_variables.hpp"
@@ -164,6 +165,11 @@ void Session::start(const RuntimeOptions& options) {
   if (conf.ncuda > 0) conf.use_explicit_workers_cuda_gpuid = 1;
   if (conf.nopencl > 0) conf.use_explicit_workers_opencl_gpuid = 1;
   common::require_threads(threads_of(conf));
+#ifndef STARPU_SIMGRID  // computes nothing
+  const int workers = conf.ncpus >= 0 ? conf.ncpus : static_cast<int>(std::thread::hardware_concurrency());
+  common::require_address_space(
+      common::AddressSpace::of(static_cast<std::size_t>(std::min<int>(workers, STARPU_MAXCPUS))));
+#endif
   // StarPU must list the same devices as Tessera.
   if (device::opencl::counts_processors()) variables.set("STARPU_OPENCL_ON_CPUS", "1", StarpuVariables::IfSet::Replace);
   variables.set("STARPU_SILENT", "1");

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs that can create no more threads, whose files must not grow, or whose standard error is a closed pipe. They
-// compute and end as without the drop-in.
+// Programs that can create no more threads, that may map little memory, whose files must not grow, or whose standard
+// error is a closed pipe. They compute and end as without the drop-in.
 #include <dlfcn.h>
 #include <pthread.h>
 #include <sys/resource.h>
 
 #include <atomic>
 #include <cerrno>
+#include <fstream>
+#include <string>
 
 #include "products.hpp"
 
@@ -56,6 +58,43 @@ TEST(NoThreads, AreNeededOnceTheDevicesHaveStarted) {
   const auto ended = no_more_threads.run({{"OPENBLAS_NUM_THREADS", "1"}, {"TESSERA_TILE", "512"}});
   EXPECT_TRUE(has_ended_silently(ended, 5));
   EXPECT_EQ(ended.calls("devices"), 3) << ended;
+}
+
+/// Limits what the process may map to what it has mapped, and `more` bytes.
+/// @param mapped  the line of /proc/self/status that the limit counts
+void limit_memory(int limit, const std::string& mapped, rlim_t more) {
+  rlim_t kibibytes = 0;
+  std::ifstream status("/proc/self/status");
+  for (std::string word; kibibytes == 0 && status >> word;)
+    if (word == mapped) status >> kibibytes;
+  require(kibibytes > 0, "/proc/self/status");
+  const rlimit now{kibibytes * 1024 + more, RLIM_INFINITY};
+  require(setrlimit(static_cast<__rlimit_resource>(limit), &now) == 0, "setrlimit");
+}
+
+/// The limits are enough for the host BLAS, but not for the devices and OpenBLAS's buffers in their workers. The host
+/// BLAS has not been called yet, and needs a buffer, too.
+const Scenario little_memory[] = {{"little memory may be written",
+                                   [] {
+                                     limit_memory(RLIMIT_DATA, "VmData:", 250 << 20);
+                                     require(product_is_right(150), "a product");
+                                     require(solution_is_right(150), "a solution");
+                                     return 5;
+                                   }},
+                                  {"little address space", [] {
+                                     limit_memory(RLIMIT_AS, "VmSize:", 1200 << 20);
+                                     require(product_is_right(150), "a product");
+                                     require(solution_is_right(150), "a solution");
+                                     return 5;
+                                   }}};
+
+TEST(LittleMemory, LeavesAllToTheHost) {
+  for (const auto& limited : little_memory) {
+    const auto ended = limited.run({{"OPENBLAS_NUM_THREADS", "1"}, {"TESSERA_CPUS", "2"}}, 60);
+    EXPECT_TRUE(has_ended(ended, 5));
+    EXPECT_TRUE(says(ended, "address space"));
+    EXPECT_EQ(ended.calls("host"), 2) << ended;
+  }
 }
 
 const Scenario no_growth{"files may not grow", [] {
