@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "session.hpp"
 
+#include <sched.h>
 #include <starpu.h>
 #include <starpu_scheduler.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -20,6 +22,7 @@
 #include "codelets/codelet.hpp"
 #include "common/address_space.hpp"
 #include "common/environment.hpp"
+#include "common/kept_errno.hpp"
 #include "common/no_signals.hpp"
 #include "common/starpu_variables.hpp"
 #include "common/thread_supply.hpp"
@@ -56,6 +59,14 @@ Index threads_of(const starpu_conf& conf) {
   };
   const Index workers = conf.ncpus >= 0 ? conf.ncpus : std::thread::hardware_concurrency();
   return std::min<Index>(workers, STARPU_MAXCPUS) + of_gpus(conf.ncuda) + of_gpus(conf.nopencl);
+}
+
+/// Whether the system lets a thread choose its cores. Sandboxes may forbid that (seccomp, SystemCallFilter of systemd).
+bool threads_can_be_bound() {
+  const common::KeptErrno kept;
+  cpu_set_t cores;
+  if (sched_getaffinity(0, sizeof cores, &cores) != 0 || sched_setaffinity(0, sizeof cores, &cores) == 0) return true;
+  return errno != EPERM && errno != EACCES && errno != ENOSYS;
 }
 
 /// Whether there are contexts whose policy does not count their tasks.
@@ -173,6 +184,8 @@ void Session::start(const RuntimeOptions& options) {
   // StarPU must list the same devices as Tessera.
   if (device::opencl::counts_processors()) variables.set("STARPU_OPENCL_ON_CPUS", "1", StarpuVariables::IfSet::Replace);
   variables.set("STARPU_SILENT", "1");
+  if (!threads_can_be_bound())  // StarPU would end the process
+    variables.set("STARPU_WORKERS_NOBIND", "1", StarpuVariables::IfSet::Replace);
   // Uses the total memory. Free memory may change from run to run; tile sizes must not, because the bits of results
   // depend on them.
   const auto limited = [&](const auto& gpu) { return runtime::is_limited(options.gpu_memory, gpu.opencl); };

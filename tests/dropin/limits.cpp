@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs that can create no more threads, that may map little memory, whose files must not grow, or whose standard
-// error is a closed pipe. They compute and end as without the drop-in.
+// Programs that can create no more threads, that may map little memory, in a sandbox, whose files must not grow, or
+// whose standard error is a closed pipe. They compute and end as without the drop-in.
 #include <dlfcn.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 #include "products.hpp"
@@ -95,6 +100,29 @@ TEST(LittleMemory, LeavesAllToTheHost) {
     EXPECT_TRUE(says(ended, "address space"));
     EXPECT_EQ(ended.calls("host"), 2) << ended;
   }
+}
+
+/// Lets a system call of this process fail with EPERM, as a sandbox does.
+void forbid(unsigned call) {
+  sock_filter rules[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const sock_fprog filter{static_cast<unsigned short>(std::size(rules)), rules};
+  require(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no new privileges");
+  require(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0, "seccomp");
+}
+
+const Scenario sandbox{"threads may not be bound to cores", [] {
+                         forbid(SYS_sched_setaffinity);
+                         require(product_is_right(150), "a product");
+                         require(solution_is_right(150), "a solution");
+                         return 5;
+                       }};
+
+TEST(Sandbox, MayForbidToBindThreads) {
+  const auto ended = sandbox.run();
+  EXPECT_TRUE(has_ended_silently(ended, 5));
+  EXPECT_EQ(ended.calls("devices"), 2) << ended;
 }
 
 const Scenario no_growth{"files may not grow", [] {
