@@ -81,13 +81,13 @@ void limit_memory(int limit, const std::string& mapped, rlim_t more) {
 /// BLAS has not been called yet, and needs a buffer, too.
 const Scenario little_memory[] = {{"little memory may be written",
                                    [] {
-                                     limit_memory(RLIMIT_DATA, "VmData:", 250 << 20);
+                                     limit_memory(RLIMIT_DATA, "VmData:", 150 << 20);
                                      require(product_is_right(150), "a product");
                                      require(solution_is_right(150), "a solution");
                                      return 5;
                                    }},
                                   {"little address space", [] {
-                                     limit_memory(RLIMIT_AS, "VmSize:", 1200 << 20);
+                                     limit_memory(RLIMIT_AS, "VmSize:", 270 << 20);
                                      require(product_is_right(150), "a product");
                                      require(solution_is_right(150), "a solution");
                                      return 5;
