@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Hérault et al., distributed, in simulated time: the tables and the picture of traces/distributed.md.
 
-usage: traces/distributed.py PROGRAM FOLDER [bytes | long | GRID...]
+usage: traces/distributed.py PROGRAM FOLDER [bytes | long | solves | lu | GRID...]
 
 distributed.sh starts it. PROGRAM is tessera-simulate-mpi. Writes FOLDER/distributed.json, and for grids FOLDER/rate.svg.
-bytes: counted bytes next to the predicted ones. long: products of many chunks. Results that are already in the folder are
-not simulated again.
+bytes: counted bytes next to the predicted ones. long: products of many chunks. solves: inputs sent early and held back. lu:
+LU with partial pivoting on one to 16 nodes. Results that are already in the folder are not simulated again.
 """
 import json
 import os
@@ -14,7 +14,6 @@ import pathlib
 import resource
 import subprocess
 import sys
-import time
 
 here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here / "papers"))
@@ -31,6 +30,10 @@ BYTES = [("2x2", 906, 8, ONE), ("2x2", 906, 12, ONE), ("1x2", 452, 6, ONE), ("2x
          ("2x2", 226, 8, ONE), ("2x2", 226, 12, ONE), ("2x2", 226, 14, ONE), ("2x2", 226, 16, TWO), ("2x3", 226, 12, ONE),
          ("3x3", 226, 12, ONE), ("4x4", 58, 8, ONE)]
 LONG = [("3x3", 58, 12), ("4x4", 58, 8), ("5x5", 58, 10)]
+SOLVES = [("trsm", grid) for grid in ("1x2", "1x4", "1x8", "2x2", "2x1", "4x1")] + [("getrs_nopiv", "2x2")] + [
+    ("getrs", grid) for grid in ("1x2", "1x4", "1x8")]
+LU = [("1x2", (1024, 512)), ("1x4", (1024, 512)), ("1x8", (1024, 512)), ("1x16", (1024, 512)), ("1x32", (512,))]
+ORDER = 16384  # of solves and factorizations
 
 
 class Results:
@@ -41,11 +44,18 @@ class Results:
         self.rows = json.loads(file.read_text()) if file.exists() else []
 
     def row(self, grid, memory, tiles, how, steal=True):
-        """@param tiles  of the matrices in each direction"""
+        """A product. @param tiles  of the matrices in each direction"""
         key = {"grid": grid, "gpu_memory": memory, "tiles": tiles, "how": how, "steal": steal}
+        return self.find(key, grid, TILE * tiles, TILE, ["--gpu-memory", str(memory), *how.split()], steal)
+
+    def solver(self, routine, grid, tile=TILE, how=""):
+        key = {"solver": routine, "grid": grid, "tile": tile, "how": how}
+        return self.find(key, grid, ORDER, tile, ["--routine", routine, *how.split()])
+
+    def find(self, key, *how):
         known = next((row for row in self.rows if key.items() <= row.items()), None)
         if not known:
-            known = {**simulate(grid, memory, tiles, how.split(), steal), **key}
+            known = {**simulate(*how), **key}
             self.rows.append(known)
             new = self.file.with_suffix(".new")  # a run that is stopped must not leave half of the file
             new.write_text(json.dumps(self.rows, indent=1))
@@ -53,17 +63,23 @@ class Results:
         return known
 
 
-def simulate(grid, memory, tiles, how, steal):
+def processor_time():
+    """Seconds of all simulations so far: on a busy machine, more time passes."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def simulate(grid, size, tile, how, steal=True):
     p, q = map(int, grid.split("x"))
-    start = time.time()
+    before = processor_time()
     out = subprocess.run([sys.argv[1], "--platform", "summit", "--nodes", str((p * q + 1) // 2), "--grid", grid,
-                          "--gpu-memory", str(memory), "--size", str(tiles * TILE), "--tile", str(TILE), "--repeat", "1",
-                          "--json", "-", *how], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+                          "--size", str(size), "--tile", str(tile), "--repeat", "1", "--json", "-", *how], check=True,
+                         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
                          env={**os.environ, "TESSERA_SCHED": "" if steal else "-steal"}).stdout
     row = json.loads(next(line for line in out.splitlines() if line.startswith("{")))
     # The most that any simulation so far has taken: those of a list become larger.
     most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 2**20
-    return {**row, "took": round(time.time() - start, 1), "most_memory": round(most, 1)}
+    return {**row, "took": round(processor_time() - before, 1), "most_memory": round(most, 1)}
 
 
 def loaded(row):
@@ -109,7 +125,7 @@ def bytes_table(results):
 
 def long_table(results):
     print("| grid | GPU memory [MiB] | N | b×c, d | chunks | ℓ | TFLOP/s | share of 7.2 TFLOP/s per GPU | received, model [MB] |"
-          " simulation [s] |")
+          " simulation [s of a core] |")
     print("|" + "---|" * 10)
     for grid, memory, tiles in LONG:
         for how in [f"--look-ahead {ahead}" for ahead in (1, 2, 3, 5)] + ["--send-early"]:
@@ -119,6 +135,25 @@ def long_table(results):
                   f"{cut['blocks'] * cut['chunks']} | {cut['look_ahead'] if cut['holds_back'] else 'all early'} | "
                   f"{row['gflops'] * 1e-3:.1f} | {share(row):.1f} % | {received(row) * 1e-6:.0f}, "
                   f"{row['bytes_received_model'] * 1e-6:.0f} | {row['took']:.0f} |", flush=True)
+
+
+def solves_table(results):
+    print("| routine | grid | early [ms] | held back [ms] | ratio | received, early and held back [MB] |")
+    print("|" + "---|" * 6)
+    for routine, grid in SOLVES:
+        early, held = (results.solver(routine, grid, how=how) for how in ("--send-early", "--hold-back"))
+        print(f"| d{routine} | {grid.replace('x', '×')} | {1e3 * early['seconds']:.1f} | {1e3 * held['seconds']:.1f} | "
+              f"{held['seconds'] / early['seconds']:.2f} | {received(early) * 1e-6:.0f}, {received(held) * 1e-6:.0f} |", flush=True)
+
+
+def lu_table(results):
+    print("| nodes | grid | GPUs | tile 1024 [ms] | tile 512 [ms] | all GPUs at 7.2 TFLOP/s [ms] |")
+    print("|" + "---|" * 6)
+    for grid, tiles in LU:
+        count = int(grid.split("x")[1])
+        times = {tile: f"{1e3 * results.solver('getrf', grid, tile)['seconds']:.0f}" for tile in tiles}
+        print(f"| {(count + 1) // 2} | {grid.replace('x', '×')} | {count * GPUS} | {times.get(1024, '')} | {times[512]} | "
+              f"{2e-6 * ORDER ** 3 / 3 / (count * GPUS * PEAK):.0f} |", flush=True)
 
 
 def grids_table(results, folder, grids):
@@ -142,6 +177,10 @@ def main(folder, what):
         bytes_table(results)
     elif what == ["long"]:
         long_table(results)
+    elif what == ["solves"]:
+        solves_table(results)
+    elif what == ["lu"]:
+        lu_table(results)
     else:
         grids_table(results, folder, what)
 

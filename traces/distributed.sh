@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-3-Clause
 # The tables and the picture of distributed.md: matrices over many processes in simulated time.
-# usage: traces/distributed.sh [--simulate PROGRAM] FOLDER [bytes | long | GRID...]
+# usage: traces/distributed.sh [--simulate PROGRAM] FOLDER [bytes | long | solves | lu | GRID...]
 #   --simulate PROGRAM    uses this tessera-simulate-mpi instead of building one
 set -euo pipefail
 # shellcheck source=traces/arguments.sh

@@ -102,6 +102,14 @@ grep -q -- '--platform everest --sweep --brief --routine gemm --size' calls || f
 script 0 'usage: traces/compare.sh [--simulate PROGRAM]' compare.sh --help
 script 0 'usage: traces/distributed.sh [--simulate PROGRAM] FOLDER' distributed.sh --help
 script 2 'FOLDER is missing' distributed.sh --simulate ./simulate
+# Tables of solvers over processes, from simulations that all take 0.1 s.
+cat >solved <<'END'
+#!/bin/sh
+echo '{"seconds": 0.1, "bytes_received": [1e6, 3e6]}'
+END
+chmod +x solved
+script 0 '| dgetrs | 1×8 | 100.0 | 100.0 | 1.00 | 2, 2 |' distributed.sh --simulate ./solved solvers solves
+script 0 '| 16 | 1×32 | 96 |  | 100 | 4 |' distributed.sh --simulate ./solved solvers lu
 # A full disk.
 printf '#!/bin/sh\necho "{}"\n' >row
 chmod +x row
