@@ -98,21 +98,30 @@ def hpl():
     pivoting, the cores factorize the panels."""
     sizes = paper.sizes([4096], [8192, 16384, 32768, 49152, 81920], [8192 * i for i in range(1, 11)])
     gpus = paper.sizes([6], [1, 2, 4, 6], [1, 2, 3, 4, 5, 6])
-    for routine, how, cpus, some in (("getrf_nopiv", "without pivoting", 0, [None, 2048]),
-                                     ("getrf", "with pivoting", 1, [None, 512, 1024])):
-        for tile in paper.sizes([None], some, [None, 512, 1024, 2048, 4096]):
-            seconds = {(r["n"], r["gpus"]): r["median_s"] for r in paper.simulate(
-                PLATFORM, routine=routine, size=sizes, gpus=gpus, cpus=cpus, **({"tile": tile} if tile else {}))}
+    head = ["n"] + [f"{g} GPU{'s' if g > 1 else ''}" for g in gpus]
+    what = "[TFLOP/s], and share of the kernel's rate"
 
-            def cell(n, g):
-                rate = 1e-12 * (2 * n ** 3 / 3 + 1.5 * n ** 2) / seconds[n, g]
-                return f"{rate:.3f}, {100 * rate / g / KERNEL:.0f} %"
+    def rates(routine, cpus, **options):
+        """The text of a cell by order and number of GPUs."""
+        cells = {}
+        for r in paper.simulate(PLATFORM, routine=routine, cpus=cpus, **options):
+            rate = 1e-12 * (2 * r["n"] ** 3 / 3 + 1.5 * r["n"] ** 2) / r["median_s"]
+            cells[r["n"], r["gpus"]] = f"{rate:.3f}, {100 * rate / r['gpus'] / KERNEL:.0f} %"
+        return cells
 
-            what = f"{'tiles' if cpus == 0 else 'panels'} of {tile}" if tile else "chosen by the library"
-            paper.table(f"{routine}-{tile or 'chosen'}",
-                        f"HPL's rate {how} [TFLOP/s], and share of the kernel's rate, {what} (simulated)",
-                        ["n"] + [f"{g} GPU{'s' if g > 1 else ''}" for g in gpus],
-                        [[n] + [cell(n, g) for g in gpus] for n in sizes])
+    def by_gpus(name, title, cells):
+        paper.table(name, title, head, [[n] + [cells[n, g] for g in gpus] for n in sizes])
+
+    by_gpus("getrf-chosen", f"HPL's rate with pivoting {what}, panels chosen by the library (simulated)",
+            rates("getrf", 1, size=sizes, gpus=gpus))
+    widths, some = paper.sizes([512], [256, 512, 1024], [256, 512, 1024]), sizes[:4]
+    fixed = {width: rates("getrf", 1, size=some, gpus=6, tile=width) for width in widths}
+    paper.table("getrf-widths", f"HPL's rate with pivoting {what}, by the width of panels, six GPUs (simulated)",
+                ["n", *map(str, widths)], [[n] + [fixed[width][n, 6] for width in widths] for n in some])
+    for tile in paper.sizes([None], [None, 2048], [None, 512, 1024, 2048, 4096]):
+        by_gpus(f"getrf_nopiv-{tile or 'chosen'}",
+                f"HPL's rate without pivoting {what}, {f'tiles of {tile}' if tile else 'tiles chosen by the library'} (simulated)",
+                rates("getrf_nopiv", 0, size=sizes, gpus=gpus, **({"tile": tile} if tile else {})))
 
 
 paper.do((simulated_edges, inverses, solves, hpl), (measured_edges,))
