@@ -35,8 +35,8 @@ struct TileOperation {
                 int host_buffer = -1);
 };
 
-/// Returns the seconds that an operation takes on a worker. src/machine/machine_rates.cpp sets the function, because it
-/// knows the rates of the machine.
+/// Returns the seconds that an operation takes on a worker. src/plan/machine_measured.cpp sets the function, because
+/// it knows the model of the machine.
 using CostFunction = double (*)(const char* operation, const Work& work, int worker);
 void set_cost_function(CostFunction function);
 

@@ -11,6 +11,13 @@
 
 namespace tessera::common {
 
+/// Whether `copy_streaming` bypasses the caches on this kind of processor.
+#ifdef __SSE2__
+inline constexpr bool can_stream = true;
+#else
+inline constexpr bool can_stream = false;
+#endif
+
 /// Copies memory that is too large for the caches. If the processor supports it, the copy bypasses the caches: the
 /// target is not read before it is written, which saves a third of the traffic. Other threads see the copy only after
 /// `end_streaming`.

@@ -19,7 +19,7 @@ inline int passes(std::string_view operation) {
 struct Work {
   double flops;  ///< real floating-point operations
   char type;     ///< s, d, c or z
-  // Used only by simulated machines and rehearsals:
+  // What also determines the time of some operations:
   double rows = 0, columns = 0;  ///< size of the panel that the task factorizes; 0: none
   double beside = 0;             ///< flops of concurrent products, included in `flops`
   double moved = 0;              ///< elements that the task writes to other rows

@@ -55,7 +55,7 @@ class Network final : public tile::Processes {
   /// Announces a call that all processes must make.
   void agree(const std::string& call) {
     runtime::require_not_forked("Tessera");  // before the message: MPI's memory is shared with the parent
-    distributed::end_all_at_failing_exit();
+    if (!watches_exit_.exchange(true)) distributed::end_all_at_failing_exit();
     leaves_ = false;
     agreement_->post("calls " + call);
   }
@@ -108,6 +108,7 @@ class Network final : public tile::Processes {
   std::shared_ptr<Session> session_;
   std::optional<distributed::Agreement> agreement_;
   std::atomic<int> sends_ = 0;                         ///< tiles that MPI has not taken yet
+  std::atomic<bool> watches_exit_ = false;             ///< whether `end_all_at_failing_exit` was called
   std::atomic<bool> leaves_ = false;                   ///< leaving matrices because of an exception, and announced
   std::optional<distributed::Neighbours> neighbours_;  ///< transfers tiles between processes of this node
   std::optional<distributed::ProcessWatch> watch_;

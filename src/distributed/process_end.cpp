@@ -113,17 +113,14 @@ void end_all_later(const std::string& why) {
 
 void end_all_at_failing_exit() {
 #ifdef __GLIBC__  // others do not tell the status
-  static std::once_flag once;
-  std::call_once(once, [] {
-    on_exit(
-        [](int status, void*) {
-          int finalized = 0;
-          if (status == 0 || getpid() != user_of_mpi || !detail::Network::exists()) return;
-          MPI_Finalized(&finalized);
-          if (finalized == 0) end_all_processes("a process exits, although it has a grid");
-        },
-        nullptr);
-  });
+  on_exit(
+      [](int status, void*) {
+        int finalized = 0;
+        if (status == 0 || getpid() != user_of_mpi || !detail::Network::exists()) return;
+        MPI_Finalized(&finalized);
+        if (finalized == 0) end_all_processes("a process exits, although it has a grid");
+      },
+      nullptr);
 #endif
 }
 

@@ -12,7 +12,8 @@ namespace tessera::distributed {
 void initialize_mpi();
 
 /// Makes an exit with another status than 0 end all processes while this process has a grid. A Grid with static storage
-/// would wait for the others before the handlers of `initialize_mpi` run. Call this after its constructor.
+/// would wait for the others before the handlers of `initialize_mpi` run. Call this after its constructor, once for
+/// each network: what is registered first runs last.
 void end_all_at_failing_exit();
 
 /// Called when an exception has left the scope of this process's grids while others may wait for the process. The

@@ -6,7 +6,6 @@
 #include <threads.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -96,17 +95,12 @@ class StayLoaded {
   void* library_ = nullptr;
 };
 
-/// Checks that there is address space for the libraries of the devices, for what the devices need, and for calls on the
-/// host. Libraries stay loaded if the devices then cannot start, so this must be checked before.
+/// Checks that there is address space for the libraries of the devices, for a CPU worker, and for calls on the host.
+/// Libraries stay loaded if the devices then cannot start, so this must be checked before.
 /// @throws RuntimeError if not
-void require_address_space(bool need_gpus) {
-  constexpr std::size_t libraries = std::size_t{1536} << 20;
-  constexpr std::size_t written_by_libraries = std::size_t{128} << 20;
-  const auto cpus = common::as_number<int>(environment("TESSERA_CPUS"));
-  const int usual = need_gpus ? 1 : static_cast<int>(std::thread::hardware_concurrency());
-  const auto workers = static_cast<std::size_t>(std::max(0, cpus.value_or(usual)));
-  auto needed = common::AddressSpace::of(workers);
-  needed.writable += written_by_libraries, needed.reserved += libraries;
+void require_address_space() {
+  auto needed = common::AddressSpace::of(1);
+  needed.writable += std::size_t{128} << 20, needed.reserved += std::size_t{1536} << 20;
   common::require_address_space(needed);
 }
 
@@ -147,6 +141,7 @@ void log_foreign_blas() {
 
 Guest& Guest::of_process() {
   if (auto* guest = only.load(std::memory_order_acquire); guest != nullptr) return *guest;
+  const common::NoSignals in_between;  // a handler that jumps out would leave the lock
   const std::lock_guard lock(making);
   if (only == nullptr) {
     only = new Guest;
@@ -231,7 +226,7 @@ std::unique_lock<std::mutex> Guest::start() {
   auto next = State::Running;
   std::string why;
   try {
-    if (loaded_ == nullptr) require_address_space(need_gpus);
+    if (loaded_ == nullptr) require_address_space();
     const ExitsWait until_it_is_over;
     const Engine* const engine = loaded_ != nullptr ? loaded_ : load();
     {

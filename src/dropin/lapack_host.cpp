@@ -119,15 +119,13 @@ bool compute_by_rows(const LapackCall& call, Compute compute) {
 }  // namespace
 
 void* find_lapack(const HostBlas& blas, const char* symbol) {
+  const common::NoSignals in_between;  // in threads of a BLAS; and a handler that jumps out would leave a static locked
   if (void* const next = dlsym(RTLD_NEXT, symbol); next != nullptr && !is_ours(next)) return next;
   const auto in = [&](void* library) -> void* {
     void* const found = library != nullptr ? dlsym(library, symbol) : nullptr;
     return found != nullptr && !is_ours(found) ? found : nullptr;
   };
-  const auto open = [](const char* name) {
-    const common::NoSignals in_threads_of_a_blas;
-    return dlopen(name, RTLD_NOW | RTLD_LOCAL);
-  };
+  const auto open = [](const char* name) { return dlopen(name, RTLD_NOW | RTLD_LOCAL); };
   static void* const lapack = open("liblapack.so.3");
   if (void* const found = in(lapack); found != nullptr) return found;
   if (std::string_view(symbol).starts_with("LAPACKE_")) {

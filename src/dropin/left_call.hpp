@@ -11,9 +11,9 @@ namespace tessera::dropin {
 /// towards lower addresses, is then less deep. A handler with a separate stack has not jumped yet.
 /// @param frame  the frame of a function that is running now
 inline bool has_been_left(const void* object, const void* frame) {
+  if (reinterpret_cast<std::uintptr_t>(frame) <= reinterpret_cast<std::uintptr_t>(object)) return false;
   stack_t stack{};
-  if (sigaltstack(nullptr, &stack) == 0 && (stack.ss_flags & SS_ONSTACK) != 0) return false;
-  return reinterpret_cast<std::uintptr_t>(frame) > reinterpret_cast<std::uintptr_t>(object);
+  return sigaltstack(nullptr, &stack) != 0 || (stack.ss_flags & SS_ONSTACK) == 0;
 }
 
 }  // namespace tessera::dropin

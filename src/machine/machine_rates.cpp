@@ -272,8 +272,9 @@ void measure_operations(const Machine& machine, bool may_run) {
   const FirstGpu gpu(machine, false);
   for (const char type : types) {
     auto& known = measured(machine, false).operations[type];
+    const bool measures = may_run && planning().time_operations != nullptr;
     if (known.empty())
-      known = gpu.operations(type, [&] { return may_run ? planning().time_operations(machine, type) : known; });
+      known = gpu.operations(type, [&] { return measures ? planning().time_operations(machine, type) : known; });
     rates_of(type).operations = known;
   }
 }

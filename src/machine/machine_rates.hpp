@@ -60,7 +60,7 @@ inline constexpr std::array timed_operations{"potrf",
                                              "geqrf 256",
                                              "geqrf 1024",
                                              "larfb"};
-/// What only src/plan knows of the operations.
+/// What only src/plan knows of the operations. A program that is linked without its files has none of it.
 struct Planning {
   /// @return  the curves of `timed_operations`
   std::map<std::string, device::CostCurve> (*time_operations)(const Machine& machine, char type) = nullptr;

@@ -69,9 +69,8 @@ class Search : common::NotCopyable {
       : model_(model), machine_(machine), call_(call) {}
 
   /// The candidate counts as slower the more GPUs and tasks it has, and as faster if cores may share it.
-  /// @param plan  `gpus` is the number of GPUs; 0: only CPU workers compute. Of its result, the last rows or columns
-  /// may
-  ///              go to the cores.
+  /// @param plan  `gpus` is the number of GPUs; 0: only CPU workers compute. The cores may get the last rows or columns
+  ///              of its result.
   void add(Plan plan) {
     const double flops = model_.flops(call_.task(plan)), tasks = call_.flops() / flops;
     const double rate = plan.gpus > 0 ? model_.products_per_second(plan.gpus, flops)

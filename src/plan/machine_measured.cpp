@@ -142,7 +142,8 @@ Machine measured(const machine::Machine& machine, const machine::MachineRates& r
   const auto copying = device::copying_threads(model.gpus.size(), 1e-9 * links);
   model.staging = {1e9 * copying.rate, 1e9 * copying.rate_of_one, true, !machine.posts_copies, copying.count};
   if (machine.posts_copies)
-    model.staging.largest_streamed = static_cast<double>(copying.streamed) / 2,  // so many tiles are on their way
+    model.staging.largest_streamed =
+        static_cast<double>(copying.streamed) / 2,  // StarPU copies so many tiles at a time
         model.staging.rate_streamed = 1e9 * copying.rate_streamed;
   if (const auto together = device::rates_together(); machine.has_cuda() && together.in > 0) {
     model.shared.push_back({~0U, together.in, together.out, together.both});

@@ -34,6 +34,7 @@ struct ColumnTimes {
 struct PanelWork {
   double rows = 0, columns = 0;  ///< of the panel that it factorizes; 0: none
   double moved = 0;              ///< elements that it writes to other rows
+  bool operator==(const PanelWork&) const = default;
 };
 
 /// What determines the time of a task.
@@ -42,6 +43,7 @@ struct TaskWork {
   double products = 0;  ///< flops of its matrix products, as far as these are counted separately
   double order = 0;     ///< of the triangle by which it multiplies or divides; 0: none
   PanelWork panel = {};
+  bool operator==(const TaskWork&) const = default;
 };
 
 /// Seconds of a column of a panel that is factorized.

@@ -83,10 +83,10 @@ void Rehearsal::follows(int earlier, int number) {
 
 double Rehearsal::seconds(const Operation& operation, int gpu) {
   auto& known = known_[place(operation.kind, gpu)];
-  if (known.flops != operation.flops) {
+  if (const auto work = operation.work(); known.work != work) {
     const auto name = graph_.kinds[index(operation.kind)];
     const auto& device = working_ > 0 ? machine_.gpus[index(gpu)] : machine_.core;
-    known = {operation.flops, device.task_seconds(name, operation.work(), machine_.element_size)};
+    known = {work, device.task_seconds(name, work, machine_.element_size)};
   }
   return known.seconds;
 }

@@ -92,7 +92,8 @@ class Rehearsal {
     std::vector<int> ready;  ///< min-heap of operations by position in the graph
   };
   struct Known {
-    double flops = -1, seconds = 0;
+    TaskWork work{.flops = -1};
+    double seconds = 0;
   };
 
   // rehearsal_copies.cpp

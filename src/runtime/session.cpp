@@ -61,8 +61,9 @@ Index threads_of(const starpu_conf& conf) {
   return std::min<Index>(workers, STARPU_MAXCPUS) + of_gpus(conf.ncuda) + of_gpus(conf.nopencl);
 }
 
-/// Whether the system lets a thread choose its cores. Sandboxes may forbid that (seccomp, SystemCallFilter of systemd).
+/// Whether StarPU may bind threads to cores. Sandboxes may forbid that (seccomp, SystemCallFilter of systemd).
 bool threads_can_be_bound() {
+  if (!common::environment("STARPU_WORKERS_NOBIND").empty()) return true;  // the user has decided
   const common::KeptErrno kept;
   cpu_set_t cores;
   if (sched_getaffinity(0, sizeof cores, &cores) != 0 || sched_setaffinity(0, sizeof cores, &cores) == 0) return true;
@@ -133,7 +134,7 @@ Session::Session(const RuntimeOptions& given)
     elsewhere_.emplace_back(machine_).operands = operands;
   find_sharing_cores();
   elsewhere_[machine::in_pageable_memory - machine::on_their_owners].sharing_cores = machine_.sharing_cores;
-  machine::planning().set_costs(machine_);
+  if (machine::planning().set_costs != nullptr) machine::planning().set_costs(machine_);
   if (!joined_) runtime::reset_counters();
   if (parts_->recording) parts_->recording->begin(machine_, policy_);
 }
@@ -177,9 +178,9 @@ void Session::start(const RuntimeOptions& options) {
   if (conf.nopencl > 0) conf.use_explicit_workers_opencl_gpuid = 1;
   common::require_threads(threads_of(conf));
 #ifndef STARPU_SIMGRID  // computes nothing
-  const int workers = conf.ncpus >= 0 ? conf.ncpus : static_cast<int>(std::thread::hardware_concurrency());
-  common::require_address_space(
-      common::AddressSpace::of(static_cast<std::size_t>(std::min<int>(workers, STARPU_MAXCPUS))));
+  const int most = conf.ncpus >= 0 ? conf.ncpus : static_cast<int>(std::thread::hardware_concurrency()),
+            workers = std::min<int>(most, STARPU_MAXCPUS);
+  if (const int fit = common::workers_that_fit(workers, options.cpus >= 0); fit < workers) conf.ncpus = fit;
 #endif
   // StarPU must list the same devices as Tessera.
   if (device::opencl::counts_processors()) variables.set("STARPU_OPENCL_ON_CPUS", "1", StarpuVariables::IfSet::Replace);

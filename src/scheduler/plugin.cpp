@@ -108,8 +108,7 @@ bool is_other(const starpu_task& task) {
 void submitted(starpu_task* task) {
   if (is_other(*task)) other_tasks++;
   if (auto* hook = on_submission.load(std::memory_order_relaxed); hook != nullptr) hook();
-  if (task->transaction != nullptr) report_if_cancelled(task);
-  policy_of(task->sched_ctx).submitted(task);
+  if (policy_of(task->sched_ctx).submitted(task) && task->transaction != nullptr) report_if_cancelled(task);
 }
 
 void starts(starpu_task* task, unsigned context) { policy_of(context).starts(task, starpu_worker_get_id_check()); }

@@ -83,12 +83,13 @@ Policy::Policy(unsigned context, const Options& options)
 
 // --- Tasks arrive ----------------------------------------------------------------------------------------------------
 
-void Policy::submitted(starpu_task* task) {
+bool Policy::submitted(starpu_task* task) {
   const bool executed = task->cl != nullptr && task->cl->where != STARPU_NOWHERE && task->where != STARPU_NOWHERE;
-  if (!executed) return;
+  if (!executed) return false;
   const auto tiles = submitted_tiles(task);
   const Lock lock(mutex_);
   task_submitted(state_, id_of(task), tiles, task->priority, task->flops);
+  return true;
 }
 
 void Policy::push(starpu_task* task) {

@@ -18,7 +18,7 @@ class Policy {
   Policy(unsigned context, const Options& options);
 
   // StarPU's hooks.
-  void submitted(starpu_task* task);
+  bool submitted(starpu_task* task);  ///< @return  whether the policy counts the task, so that its end must be told
   void push(starpu_task* task);
   starpu_task* pop(int worker);
   void starts(starpu_task* task, int worker);

@@ -26,8 +26,9 @@ TEST(Costs, OfTasksAreThoseOfThePlan) {
   const device::Work panel{.flops = 2e8, .type = 'd', .rows = 4000, .columns = 200, .moved = 1e6};
   const plan::TaskWork same{.flops = 2e8, .panel = {4000, 200, 1e6}};
   for (int worker = 0; worker < static_cast<int>(starpu_worker_get_count()); worker++) {
-    const bool is_core = starpu_worker_get_type(worker) == STARPU_CPU_WORKER;
-    const auto& device = is_core ? model.core : model.gpus.front();
+    const auto type = starpu_worker_get_type(worker);
+    const bool is_core = type == STARPU_CPU_WORKER;
+    const auto& device = is_core ? model.core : type == STARPU_CUDA_WORKER ? model.gpus.front() : model.gpus.back();
     for (const char* const operation : {"getrf", "gemm", "trsm"})
       EXPECT_DOUBLE_EQ(plan::expected_seconds(operation, panel, worker),
                        device.task_seconds(operation, same, sizeof(double)))

@@ -249,6 +249,7 @@ bool solves(int n) {
 /// Jumps out of calls that the host computes with one thread, as OpenBLAS allows: no lock stays locked.
 const Scenario jumping_on_the_host{"a handler jumps out of calls on the host", [] {
                                      constexpr int n = 700;
+                                     require(solves(50), "a first call");
                                      std::signal(SIGALRM, jump_out_if_it_may);
                                      for (volatile int left = 0; left < 3; left = left + 1) {
                                        auto A = integers(n, 1), B = A;
@@ -256,8 +257,8 @@ const Scenario jumping_on_the_host{"a handler jumps out of calls on the host", [
                                        int info = 0;
                                        if (sigsetjmp(before_the_call, 1) != 0) continue;
                                        const itimerval soon{{0, 0}, {0, 2000}};
-                                       setitimer(ITIMER_REAL, &soon, nullptr);
                                        may_jump = 1;
+                                       setitimer(ITIMER_REAL, &soon, nullptr);
                                        dgesv_(&n, &n, A.data(), &n, pivots.data(), B.data(), &n, &info);
                                        require(false, "the call was too short for this test");
                                      }

@@ -68,6 +68,17 @@ TEST(Rehearsal, CoresTakeOperationsInTurnAndCopyNothing) {
   EXPECT_EQ(Rehearsal(machine, graph, 0).run(24).seconds, never);
 }
 
+TEST(Rehearsal, OperationsWithAsManyFlopsMayTakeOtherTimes) {
+  auto machine = machine_with(1);
+  machine.gpus[0].panels["gemm"].add(1, CostCurve({{1, 3}, {2, 4}}));
+  Products graph;
+  for (const double rows : {1.0, 2.0}) {
+    graph.product(-1, graph.tile(0), 10, 0);
+    graph.operations.back().panel = {.rows = rows, .columns = 1};
+  }
+  EXPECT_DOUBLE_EQ(seconds(machine, graph), 3 + 4);
+}
+
 TEST(Rehearsal, CoresBesideGpusMayEndLast) {
   auto machine = machine_with(1);
   machine.core.kernels["gemm"] = CostCurve({{1, 2}});

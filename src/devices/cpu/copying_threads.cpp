@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "common/cache.hpp"
+#include "common/streaming_copy.hpp"
 #include "devices/rates_cache.hpp"
 #include "free_memory.hpp"
 #include "topology.hpp"
@@ -159,8 +160,8 @@ std::size_t most_copying_threads(std::size_t drivers, std::size_t cores) {
 }
 
 std::size_t streamed_bytes(std::size_t caches, std::size_t devices, double rate_streamed, double links) {
-  constexpr double from_caches = 0.5;  // the rate of a link that reads from there
-  return devices > 0 && rate_streamed > from_caches * links ? caches / devices : 0;
+  constexpr double from_caches = 0.5;  // the rate of a link that reads from there, on the host of an H200
+  return common::can_stream && devices > 0 && rate_streamed > from_caches * links ? caches / devices : 0;
 }
 
 CopyingThreads copying_threads(std::size_t drivers, double links) {
@@ -196,10 +197,12 @@ CopyingThreads copying_threads(std::size_t drivers, double links) {
     chosen.rate_streamed = amount / memory.seconds(amount);
   } catch (const std::bad_alloc&) {  // not enough memory to measure
   }
-  const Topology machine;
-  const auto cores = static_cast<std::size_t>(std::max(1, machine.cores()));
-  chosen.streamed = streamed_bytes(machine.second_level_caches() / cores * std::min(chosen.count, cores), drivers,
-                                   chosen.rate_streamed, links);
+  static const auto [cores, caches] = [] {
+    const Topology machine;
+    return std::pair(static_cast<std::size_t>(std::max(1, machine.cores())), machine.second_level_caches());
+  }();
+  chosen.streamed =
+      streamed_bytes(caches / cores * std::min(chosen.count, cores), drivers, chosen.rate_streamed, links);
   return chosen;
 }
 

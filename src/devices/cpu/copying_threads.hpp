@@ -40,10 +40,12 @@ struct CopyingThreads {
   /// whose threads copy 116 and 59 GB/s, calls copy 80.
   double rate = 0;
   double rate_of_one = 0;  ///< the measured rate of one thread through buffers [GB/s]; 0: unknown
-  /// If no more than this is on its way to a device, the buffers are filled past the caches [bytes]. A link reads what
-  /// is in the second-level cache of a core at half its rate, and what has left it for the third at its full rate.
+  /// If no more than this is on its way to a device, the buffers are filled past the caches [bytes]. On the host of an
+  /// H200, a link reads what is in the second-level cache of a core at half its rate, and what has left it for the
+  /// third at its full rate.
   std::size_t streamed = 0;
-  double rate_streamed = 0;  ///< the measured rate of all threads from memory to memory [GB/s]; 0: unknown
+  /// The measured rate of all threads from memory to memory [GB/s], for copies past the caches; 0: unknown.
+  double rate_streamed = 0;
 };
 /// @param caches         second-level caches of all threads that copy [bytes]
 /// @param rate_streamed  from memory to memory [GB/s]

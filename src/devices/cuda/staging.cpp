@@ -99,8 +99,8 @@ class Posting {
     if (direction.failed) return false;
     direction.failed = true;
     if (!direction.copies && !prepare(direction, job.gpu)) return false;
-    const auto on_the_way = direction.copies->used() + job.pieces.size();
-    job.streams = job.to_gpu && on_the_way * buffer_bytes <= streamed;
+    job.streams = job.to_gpu && streamed > 0 &&
+                  (direction.copies->used() + job.pieces.size()) * buffer_bytes <= streamed;  // in whole buffers
     PostedCopy posted{job, stream_counters_, direction.link};
     direction.copies->post(posted);
     direction.failed = false;

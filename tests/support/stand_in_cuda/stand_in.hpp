@@ -22,8 +22,8 @@
 /// thread that works off its queue with random delays, so that a missing wait gives wrong results. What a device
 /// refuses is refused: streams and events of another device, and memory without peer access.
 ///
-/// Only the kernels of products and triangles compute, and of cuSOLVER only Cholesky factorizations. A write by a device is a write by a
-/// thread, which a real one is not: this says nothing about pages that CUDA has pinned.
+/// Only the kernels of products and triangles compute, and of cuSOLVER only Cholesky factorizations. A write by a
+/// device is a write by a thread, which a real one is not: this says nothing about pages that CUDA has pinned.
 namespace stand_in {
 
 /// STAND_IN_GPUS: the number of devices; default: 1.
