@@ -85,7 +85,9 @@ TEST_F(TwoImplementations, ARefusedOneNeverRuns) {
 }
 
 // Each worker accepts a different implementation, and stays in its first task until the other worker has begun one.
+// Without prefetching, for the reason at `LetsIdleWorkersSteal`.
 TEST_F(TwoImplementations, AStolenTaskRunsTheOneThatTheThiefAccepts) {
+  const Environment environment{{"TESSERA_SCHED", "-prefetch"}};
   const Starpu starpu;
   const int first = a(), last = b();
   accepts_ = [=](int worker, unsigned number) { return number == (worker == last ? 1U : 0U); };
