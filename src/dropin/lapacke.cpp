@@ -97,8 +97,11 @@ const char* operand_with_nan(const LapackCall& call) {
 
 /// Handles a call that must not be dispatched in a program without LAPACKE. Returns the info that LAPACKE documents,
 /// taking it from LAPACK where LAPACK decides.
-Index without_lapacke(const LapackCall& call, int layout, Level level, const char* name) {
+Index without_lapacke(LapackCall call, int layout, Level level, const char* name) {
   auto& lapack = Guest::of_process().lapack();
+  // LAPACKE compares the leading dimension of a row-major matrix with its number of columns only, so both may be 0.
+  if (call.by_rows() && call.columns() == 0 && call.lda == 0) call.lda = 1;
+  if (call.by_rows() && call.right_columns() == 0 && call.ldb == 0) call.ldb = 1;
   const auto say_illegal = [&](int position) {
     say_now("argument " + std::to_string(position) + " of " + name + " is illegal");
     return -static_cast<Index>(position);
