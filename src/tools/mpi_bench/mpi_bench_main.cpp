@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tessera-mpi-bench measures routines on matrices over many processes, and counts what they send.
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -120,6 +121,24 @@ bool report(tools::JsonLines& json, const Options& options, const std::string& n
   return right;
 }
 
+/// Opens the file of --json in process 0. If that fails, all processes throw: an exception in one of them would end the
+/// others with MPI's exit code. @return  empty in the other processes
+std::optional<tools::JsonLines> open_json(const Grid& grid, const std::string& file) {
+  std::optional<tools::JsonLines> json;
+  std::string problem;
+  try {
+    if (grid.rank() == 0) json.emplace(file);
+  } catch (const tools::BadArgument& error) {
+    problem = error.what();
+  }
+  int length = static_cast<int>(problem.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, grid.comm());
+  problem.resize(static_cast<std::size_t>(length));
+  MPI_Bcast(problem.data(), length, MPI_CHAR, 0, grid.comm());
+  if (!problem.empty()) throw tools::BadArgument(problem);
+  return json;
+}
+
 int run(int argc, char** argv) {
   auto options = parse_options(argc, argv);
   if (!options) return tools::Success;
@@ -137,9 +156,8 @@ int run(int argc, char** argv) {
   tell_of_machine();
   if (options->tile == 0) options->tile = gpu_count() > 0 ? 2048 : 256;
   if (options->numa_as_gpu) use_devices_only();
-  std::optional<tools::JsonLines> json;
-  if (grid.rank() == 0) {
-    json.emplace(options->json);
+  auto json = open_json(grid, options->json);
+  if (json) {
     json->note(fmt::format("{:12} {:>8} {:>6} {:>6} {:>10} {:>10} {:>22} {:>9}  {}", "routine", "n", "tile", "grid",
                            "ms", "GFLOP/s", "received: mean [MB]", "model", options->check ? "residual" : ""));
   }
