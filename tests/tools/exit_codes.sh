@@ -23,6 +23,16 @@ for program in "$@"; do
   expect 2 "$name: " "$program" --nonsense
   # shellcheck disable=SC2016  # the inner shell expands it
   expect 3 "$name: standard output cannot be written" sh -c '"$0" --version >/dev/full' "$program"
+  if [[ $name == tessera-mpi-bench ]]; then
+    for wrong in --size=1e18 --size=99999999999 --tile=2147483648 --repeat=1.5 --chunk=0 --look-ahead=0 --unroll-as=-1; do
+      expect 2 "${wrong%%=*}: Value ${wrong#*=} not in range " "$program" --grid 1x1 "$wrong"
+    done
+    expect 2 "--unroll-as: Value  not in range 0 to " "$program" --grid 1x1 --unroll-as ""
+    expect 2 "--unroll-as: '1' is none of the grid's processes, which are 0 to 0" "$program" --grid 1x1 --unroll-as 1
+  fi
+  if [[ $name == tessera-bench || $name == tessera-info ]]; then
+    for wrong in abc 1.5 -1 ''; do expect 2 "--seed: Value $wrong not in range 0 to " "$program" --seed "$wrong"; done
+  fi
   case $name in
     tessera-bench) computes=(--size 70 --repeat 1) ;;
     tessera-hpl) computes=(HPL.dat) ;;

@@ -16,11 +16,7 @@ namespace tessera::mpi_bench {
 
 namespace {
 
-using tools::BadArgument, tools::add_option;
-
-void require_at_least_1(const char* option, Index value) {
-  if (value < 1) throw BadArgument(option, std::to_string(value), "must be at least 1");
-}
+using tools::BadArgument, tools::add_number, tools::add_option, tools::largest_size;
 
 /// Finds the routines, and checks that each exists for each type.
 void parse_problems(const std::vector<std::string>& names, Options& options) {
@@ -51,9 +47,11 @@ std::optional<Options> parse_options(int argc, char** argv) {
   for (const auto& routine : routines()) known += fmt::format("{}{}", known.empty() ? "" : ", ", routine.name);
   add_option(app, "--routine", names, "NAME", known + " (gemm)")->delimiter(',');
   add_option(app, "--type", options.types, "T", "s, d, c, z (d)")->delimiter(',');
-  add_option(app, "--size", options.sizes, "N", "order of the matrices (1000)")->delimiter(',');
-  add_option(app, "--tile", options.tile, "N", "order of a tile (256; with GPUs, 2048)");
-  add_option(app, "--repeat", options.repeat, "N", "measured calls, after an unmeasured one (3)");
+  add_option(app, "--size", options.sizes, "N", "order of the matrices (1000)")
+      ->delimiter(',')
+      ->check(tools::whole_number(1, largest_size));
+  add_number(app, "--tile", options.tile, "N", 1, largest_size, "order of a tile (256; with GPUs, 2048)");
+  add_number(app, "--repeat", options.repeat, "N", 1, largest_size, "measured calls, after an unmeasured one (3)");
   app.add_flag("--check", options.check, "check the results; exit with 1 if a result is wrong");
   app.add_flag("--numa-as-gpu", options.numa_as_gpu,
                "compute only on NUMA nodes other than the first, so tiles are copied as they would be to a GPU; "
@@ -62,15 +60,15 @@ std::optional<Options> parse_options(int argc, char** argv) {
   app.option_defaults()->group("Limits of what travels");
   add_option(app, "--block", block, "BxC",
              "gemm: tiles in each process's part of a block of C, e.g. 4x4 (chosen to fit memory)");
-  add_option(app, "--chunk", blocks.chunk, "D", "gemm: terms of a chunk (chosen to fit memory)");
-  add_option(app, "--look-ahead", blocks.ahead, "L",
+  add_number(app, "--chunk", blocks.chunk, "D", 1, largest_size, "gemm: terms of a chunk (chosen to fit memory)");
+  add_number(app, "--look-ahead", blocks.ahead, "L", 1, largest_size,
              "gemm: chunks by which inputs may be sent ahead (1 if C is one block, otherwise 2)");
   app.add_flag("--send-early", early,
                "gemm and solves: send inputs as soon as they are ready, even if there is little memory");
   app.add_flag("--hold-back", late, "gemm and solves: hold inputs back even if all fit into the memory");
   app.add_flag("--gpu-grid", gpu_grid, "gemm: GPUs of a process form a grid, instead of owning columns of C");
   app.option_defaults()->group(general);
-  add_option(app, "--unroll-as", options.unroll_as, "RANK",
+  add_number(app, "--unroll-as", options.unroll_as, "RANK", 0, std::numeric_limits<int>::max(),
              "measure only how long process RANK takes to submit a call on matrices of --size tiles in each direction; "
              "start without mpirun, because the other processes do not exist");
   add_option(app, "--dump", options.dump, "FOLDER",
@@ -86,14 +84,10 @@ std::optional<Options> parse_options(int argc, char** argv) {
   if (!block.empty()) std::tie(blocks.rows, blocks.columns) = tools::parse_pair("--block", block);
   if (early || late) blocks.holds_back = late;
   options.control.by_columns = !gpu_grid;
-  if (app.count("--tile") > 0) require_at_least_1("--tile", options.tile);
-  require_at_least_1("--repeat", options.repeat);
-  if (app.count("--chunk") > 0) require_at_least_1("--chunk", blocks.chunk);
-  if (app.count("--look-ahead") > 0) require_at_least_1("--look-ahead", blocks.ahead);
-  for (const Index n : options.sizes) require_at_least_1("--size", n);
   parse_problems(names, options);
-  if (app.count("--unroll-as") > 0 && (options.unroll_as < 0 || options.unroll_as >= processes))
-    throw BadArgument("--unroll-as", std::to_string(options.unroll_as), "must be one of the grid's processes");
+  if (options.unroll_as >= processes)
+    throw BadArgument("--unroll-as", std::to_string(options.unroll_as),
+                      fmt::format("is none of the grid's processes, which are 0 to {}", processes - 1));
   if (app.count("--dump") > 0 && options.unroll_as < 0) throw BadArgument("--dump", options.dump, "needs --unroll-as");
   return options;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 #include <tuple>
 
 #include "shared/exit_code.hpp"
@@ -42,7 +43,7 @@ void add_problem_options(CLI::App& app, TypedProblem& typed) {
              "pinned, pageable, managed, device or spread: operands in host memory, in CUDA's managed memory, in the "
              "memory of the first GPU, or each tile on the GPU that owns it, where results stay (pinned; in "
              "tessera-bench without CUDA GPUs, pageable)");
-  add_option(app, "--seed", typed.seed, "N", "seed of the random operands (1)");
+  add_number(app, "--seed", typed.seed, "N", 0, std::numeric_limits<Index>::max(), "seed of the random operands (1)");
 }
 
 namespace {
