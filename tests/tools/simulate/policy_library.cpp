@@ -62,6 +62,8 @@ TEST(PolicyLibrary, WrongNamesAreRefusedWithTheKnownOnes) {
 
 TEST(PolicyLibrary, WhatCannotBeUsedIsRefused) {
   expect_refused("--policy-library /nonexistent/own.so", "--policy-library: '/nonexistent/own.so'", "is not a file");
+  for (const std::string none : {"/", "/dev/zero"})
+    expect_refused("--policy-library " + none, "--policy-library: '" + none + "'", "is not a file");
   expect_refused("--policy-library /etc/passwd", "--policy-library is '/etc/passwd'", "cannot be loaded");
   const auto other = library("TESSERA_TEST_COMPUTING_POLICY");
   expect_refused("--policy-library " + other, "--policy-library: '" + other,
