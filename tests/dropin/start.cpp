@@ -49,7 +49,41 @@ std::string size_that_pays() {
   return std::to_string(n);
 }
 
-bool compute(unsigned i) { return product_is_right(size(), i); }
+std::atomic<bool> computes = false;  ///< the program's thread is in a call
+
+bool compute(unsigned i) {
+  computes = true;
+  const bool right = product_is_right(size(), i);
+  computes = false;
+  return right;
+}
+
+constexpr int too_slow = 75;  ///< status of a scenario
+
+/// Ends the process if a call of this thread waits for the devices, which then wait for a word that nobody sends. On a
+/// busy machine, calls last so long that they may.
+class NoCallWaits {
+ public:
+  ~NoCallWaits() { thread_.request_stop(), thread_.join(); }
+  NoCallWaits() = default;
+  NoCallWaits(const NoCallWaits&) = delete;
+  NoCallWaits& operator=(const NoCallWaits&) = delete;
+
+ private:
+  std::jthread thread_{[caller = this_thread()](const std::stop_token& stop) {
+    for (int looks = 0; !stop.stop_requested(); usleep(1000)) {
+      looks = computes && is_asleep(caller) ? looks + 1 : 0;
+      if (looks == 100) _exit(too_slow);
+    }
+  }};
+};
+
+/// Computes until the devices start beside the calls.
+template <typename Compute>
+void compute_until_start(const Talk& talk, Compute compute) {
+  const NoCallWaits watch;
+  talk.compute_until('s', compute);
+}
 
 /// Each call decides where to run.
 Variables undecided() {
@@ -57,15 +91,24 @@ Variables undecided() {
   return {{"TESSERA_BLAS_MIN_FLOPS", {}}, {"OPENBLAS_NUM_THREADS", "1"}, {"TEST_SIZE", order}};
 }
 
+/// Runs a scenario again, with smaller products, while the machine is too busy for it.
 Ended run_slowly(const Scenario& scenario, Variables variables = {}) {
   variables.merge(undecided());
-  return run_with_fake("start at a word, decline", scenario, variables);
+  const int usual = std::stoi(*variables["TEST_SIZE"]);
+  for (int attempt = 1;; attempt++) {
+    auto ended = run_with_fake("start at a word, decline", scenario, variables);
+    if (ended.status != too_slow || attempt == 30) return ended;
+    variables["TEST_SIZE"] = std::to_string(std::max(smallest, usual * 3 / 4));
+  }
 }
 
 const Scenario going_on{"calls go on while the devices start", [] {
                           const Talk talk;
-                          talk.compute_until('s', compute);
-                          for (unsigned i = 0; i < 3; i++) require(product_is_right(size(), i), "a product meanwhile");
+                          compute_until_start(talk, compute);
+                          {
+                            const NoCallWaits watch;
+                            for (unsigned i = 0; i < 3; i++) require(compute(i), "a product meanwhile");
+                          }
                           talk.go();
                           talk.compute_until('r', compute);
                           return 0;
@@ -81,7 +124,7 @@ TEST(Start, LetsCallsGoOn) {
 /// The start continues after no call has ended for some time.
 const Scenario delaying{"calls that delay the start", [] {
                           const Talk talk;
-                          talk.compute_until('s', compute);
+                          compute_until_start(talk, compute);
                           int calls = 0;
                           auto other = talk.go_later();
                           while (!talk.heard('r')) {
@@ -100,7 +143,7 @@ TEST(Start, CallsThatDelayItWait) {
 
 const Scenario forking{"fork while the devices start", [] {
                          const Talk talk;
-                         talk.compute_until('s', compute);
+                         compute_until_start(talk, compute);
                          auto other = talk.go_later();
                          const pid_t child = fork();
                          if (child == 0) {
@@ -121,7 +164,7 @@ TEST(Start, ForkDuringTheStartLeavesTheDevicesToTheParent) {
 
 const Scenario exiting{"exit while the devices start", []() -> int {
                          static const Talk talk;
-                         talk.compute_until('s', compute);
+                         compute_until_start(talk, compute);
                          talk.go_later().detach();
                          std::exit(7);
                        }};
@@ -148,7 +191,7 @@ std::atomic<bool> handled = false;
 
 const Scenario signalled{"a signal while the devices start", [] {
                            const Talk talk;
-                           talk.compute_until('s', compute);
+                           compute_until_start(talk, compute);
                            std::signal(SIGUSR1, [](int) { handled = true; });
                            sigset_t set;
                            sigemptyset(&set);
@@ -181,9 +224,11 @@ const Scenario closing{"dlclose while the devices start", [] {
                          const int n = size();
                          const Matrix A(static_cast<std::size_t>(n) * static_cast<std::size_t>(n), 1);
                          auto C = A;
-                         talk.compute_until('s', [&](unsigned i) {
+                         compute_until_start(talk, [&](unsigned i) {
                            const double one = 1, zero = 0;
+                           computes = true;
                            dgemm("N", "N", &n, &n, &n, &one, A.data(), &n, A.data(), &n, &zero, C.data(), &n);
+                           computes = false;
                            return C[i] == n;
                          });
                          require(dlclose(library) == 0, "dlclose");
