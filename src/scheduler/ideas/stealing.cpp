@@ -43,8 +43,13 @@ struct Loot {
   std::size_t slot = 0;  ///< if it is reserved: its position in the victim's station
 };
 
+/// Whether the task waits until a tile that it writes has arrived in the victim's memory, wherever the task runs.
+bool waits_for_copy_to(const State& state, const Worker& victim, const Worker& thief, const Task& task) {
+  return victim.node != thief.node && task.output != nullptr && state.cache.arriving(task.output, victim.node);
+}
+
 /// The task that is cheapest to move. Queued tasks come before reserved tasks. Reserved tasks whose tiles have been
-/// prefetched come last, because these tiles stay with the victim.
+/// prefetched come later, because these tiles stay with the victim, and last those whose result is still on its way.
 Loot find_cheapest(const State& state, const Worker& thief, const Worker& victim) {
   Loot best;
   const auto is_cheaper = [&](const Task& task) {
@@ -58,11 +63,14 @@ Loot find_cheapest(const State& state, const Worker& thief, const Worker& victim
   const auto& bound = victim.bound.tasks();
   for (auto task = bound.rbegin(); task != bound.rend() && left-- > 0; ++task)
     if (is_cheaper(**task)) best.queued = std::prev(task.base());
-  for (const bool prefetched : {false, true}) {
+  enum class Turn { NotPrefetched, Arrived, Any };
+  for (const auto turn : {Turn::NotPrefetched, Turn::Arrived, Turn::Any}) {
     if (best.task != nullptr) break;
     for (std::size_t i = victim.station.size(); i-- > 0;) {
       const auto& slot = victim.station.slots()[i];
-      if (!slot.issuing && slot.prefetched == prefetched && is_cheaper(*slot.task)) best.slot = i;
+      if (slot.issuing || slot.prefetched == (turn == Turn::NotPrefetched)) continue;
+      if (turn == Turn::Arrived && waits_for_copy_to(state, victim, thief, *slot.task)) continue;
+      if (is_cheaper(*slot.task)) best.slot = i;
     }
   }
   return best;

@@ -99,6 +99,18 @@ TEST_F(Stealing, PrefersReservedTasksThatAreNotPrefetched) {
   EXPECT_EQ(id_of(steal(state, thief_)), not_prefetched);
 }
 
+// A task that writes a tile also waits for the copy of this tile to the victim.
+TEST_F(Stealing, PrefersPrefetchedTasksWhoseResultHasArrived) {
+  reserve(a_, {reads(1), updates(11)});
+  const auto arrived = reserve(a_, {reads(1), reads(2), updates(12)});  // takes longer to move
+  reserve(a_, {reads(1), updates(13)});
+  for (auto& slot : a_.station.slots()) slot.prefetched = true;
+  backend.where.insert({tile(12), a_.node});
+  for (const std::uintptr_t result : {11, 13}) backend.on_the_way.insert({tile(result), a_.node});
+  EXPECT_EQ(id_of(steal(state, thief_)), arrived);
+  EXPECT_NE(steal(state, thief_), nullptr);
+}
+
 TEST_F(Stealing, LeavesTasksWhoseTilesAreBeingRequested) {
   reserve(a_, {reads(1)});
   reserve(a_, {reads(2)});
