@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 #include "meeting.hpp"
@@ -30,7 +31,10 @@ TEST(EventCount, NotifiesThreadsThatFallAsleep) {
         notified = true;
       });
       while (!holds) std::this_thread::yield();
-      for (int i = 0; i < 1000 && !notified; i++) std::this_thread::yield();
+      // Time for a notification that does not wait until this thread sleeps. On a busy machine, a yield takes
+      // milliseconds.
+      const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(50);
+      for (int i = 0; i < 1000 && !notified && std::chrono::steady_clock::now() < end; i++) std::this_thread::yield();
       return held;
     });
     awake.arrive();
