@@ -254,8 +254,9 @@ std::vector<Index> chunks_of(const Machine& model, const machine::Machine& machi
   return all;
 }
 
-/// Whether tiles of C may have so many rows and columns. Tiles are wider than high only if B is stored transposed,
-/// because the stored columns of its tiles are as long as the tile is wide. Slim tiles have slow kernels.
+/// Whether tiles of C may have so many rows and columns. Slim tiles have slow kernels. On GPUs, tiles are wider than
+/// high only if B is stored transposed, because the stored columns of its tiles are as long as the tile is wide.
+/// Neither matters if C has no more rows or columns than the smallest tiles.
 bool is_shape(const machine::Machine& machine, const Sums& call, Index rows, Index columns) {
   if (machine.tile > 0) return rows == columns;
   constexpr Index slimmest = 4;
@@ -265,8 +266,10 @@ bool is_shape(const machine::Machine& machine, const Sums& call, Index rows, Ind
     const Index tiles = divide_up(call.m, rows) * divide_up(call.n, columns);
     return (!call.is_triangle() || rows == columns) && tiles <= 2 * most_of_worker * machine.cpu_workers;
   }
-  if (rows > slimmest * columns || columns > slimmest * rows) return false;
-  return columns <= rows || (!call.is_triangle() && call.op_b != Op::NoTrans) || call.what == SumOf::SymmetricRight;
+  const bool is_low = call.m <= on_gpus.back(), is_narrow = call.n <= on_gpus.back();
+  if ((rows > slimmest * columns && !is_narrow) || (columns > slimmest * rows && !is_low)) return false;
+  return columns <= rows || is_low || (!call.is_triangle() && call.op_b != Op::NoTrans) ||
+         call.what == SumOf::SymmetricRight;
 }
 
 }  // namespace

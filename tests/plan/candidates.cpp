@@ -218,6 +218,14 @@ TEST(Candidates, OfNarrowResultsAreInOnePanelIfAllFits) {
     }
 }
 
+// Tasks on slim tiles are short, so there should be few.
+TEST(Candidates, OfSlimProductsHaveLongTiles) {
+  const InventedRates rates;
+  const auto machine = machine_with(1, 2, Placement::Home);
+  EXPECT_GT(plan::plan_product(machine, 'd', Op::NoTrans, Op::NoTrans, 100, 30000, 100).tile.n, 1024);
+  EXPECT_GT(plan::plan_product(machine, 'd', Op::NoTrans, Op::NoTrans, 30000, 100, 100).tile.m, 1024);
+}
+
 // Calls without terms or columns are planned as if they had one.
 TEST(Candidates, OfEmptyCallsHaveTiles) {
   const InventedRates rates;
