@@ -105,6 +105,17 @@ bool pays(const State& state, const Worker& thief, const Worker& victim, const L
   return others * there > move + clearly * own * here;
 }
 
+/// Whether the worker's running tasks, which are about to release the next tasks of their chains, keep it busy. A
+/// single short one does not: after each task of one chain, the worker idles until StarPU has released and pushed the
+/// next.
+bool stays_busy(const State& state, const Worker& worker) {
+  const auto running = worker.popped.size();
+  if (running == 0 || state.chains.unfinished(worker.id) <= running) return false;
+  constexpr double until_next = 10e-6, most_idle = 0.1;  // [s], 6 to 9 us on the host of an H200
+  const double seconds = predicted_seconds(state, worker, *worker.popped.front().task);
+  return running > 1 || seconds == 0 || until_next <= most_idle * (until_next + seconds);
+}
+
 }  // namespace
 
 Worker* find_victim(const State& state, const Worker& thief) {
@@ -137,9 +148,7 @@ void offer_to_idle(State& state, const Task& task) {
 }
 
 TaskPtr steal(State& state, Worker& thief) {
-  // The thief's running tasks are about to release the next tasks of their chains.
-  const auto running = thief.popped.size();
-  if (state.cache.distributed() && running > 0 && state.chains.unfinished(thief.id) > running) return nullptr;
+  if (state.cache.distributed() && stays_busy(state, thief)) return nullptr;
   auto* const victim = find_victim(state, thief);
   if (victim == nullptr) return nullptr;
   const auto loot = find_cheapest(state, thief, *victim);

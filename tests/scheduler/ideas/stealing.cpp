@@ -199,6 +199,22 @@ TEST_F(Stealing, TakesNothingWhileItsOwnTasksReleaseMore) {
   EXPECT_EQ(steal(state, thief_), nullptr);
 }
 
+// After each short task of a single chain, a worker idles for a large part of the time until StarPU starts the next.
+TEST_F(Stealing, ASingleShortTaskDoesNotKeepTheThiefBusy) {
+  const auto takes_at = [&](double seconds) {
+    backend.seconds = {{1, seconds}, {2, seconds}};
+    return steal(state, thief_) != nullptr;
+  };
+  push_to(a_, 9);
+  pop(thief_, {updates(1)});
+  submit({updates(1)});
+  EXPECT_FALSE(takes_at(1e-3));
+  EXPECT_TRUE(takes_at(30e-6));
+  pop(thief_, {updates(2)});
+  submit({updates(2)});
+  EXPECT_FALSE(takes_at(30e-6));
+}
+
 /// A task whose result another task reads, in the queue of `a_`, which runs a task of 1 s.
 class StealingForReaders : public Stealing {
  protected:
