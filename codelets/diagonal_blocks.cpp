@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <string>
 
 #include "codelet.hpp"
@@ -24,14 +25,15 @@ struct Findings {
   double blocks = 0;        ///< in the diagonal blocks of double order
   double rest = 0;          ///< in the rest of the triangle
   double inverses[2] = {};  ///< in the inverses of each order
+
+  explicit Findings(const device::cuda::Report& report) { std::memcpy(this, report.values.data(), sizeof *this); }
 };
 constexpr int findings = sizeof(Findings) / sizeof(double);
 static_assert(findings <= device::cuda::Lane::most_values);
 
-/// Decides from the Findings, which a lane has `taken`, how trsm may use the inverses.
+/// Decides from the Findings how trsm may use the inverses.
 template <Scalar T>
-Inverses judge(const double* taken) {
-  const auto& found = *reinterpret_cast<const Findings*>(taken);
+Inverses judge(const Findings& found) {
   const double must_be_finite[] = {found.blocks, found.rest, found.inverses[0]};
   if (!std::ranges::all_of(must_be_finite, [](double x) { return std::isfinite(x); })) return {Inverses::NotFinite, 0};
   const auto growth = [&](int i) { return found.blocks * found.inverses[i]; };
@@ -47,9 +49,10 @@ class Inversion {
   Inversion(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag)
       : A_(A), V_{D.data}, uplo_(uplo), diag_(diag) {}
 
-  /// Computes the inverses of the blocks. The lane's `taken` receives the Findings.
+  /// Computes the inverses of the blocks.
+  /// @param report  receives the Findings
   /// @return  false if the tile is too large, after reporting a failure
-  bool run() {
+  bool run(device::cuda::Report& report) {
     // Each pair of blocks needs five pointers.
     if (static_cast<std::size_t>(A_.n / (2 * diagonal_block) + 1) * 5 > device::cuda::Lane::most_pointers) {
       common::report_failure("diagonal_blocks on a GPU: a tile of order " + std::to_string(A_.n) + " is too large");
@@ -63,7 +66,8 @@ class Inversion {
     add_magnitude(0);
     double_order();
     add_magnitude(1);
-    device::check("diagonal_blocks", device::cuda::take_values(lane_.stream, lane_.values, findings, lane_.taken));
+    device::check("diagonal_blocks",
+                  device::cuda::take_values(lane_.stream, lane_.values, findings, report.values.data()));
     return true;
   }
 
@@ -174,16 +178,16 @@ template <Scalar T>
 void invert_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag,
                             starpu_data_handle_t blocks) {
   set_inverses(blocks, {Inverses::Refused, 0});
-  if (!Inversion<T>(A, D, uplo, diag).run()) return;
-  const auto& lane = device::cuda::local_lane();
-  device::then_on_host(lane.stream, [blocks, taken = lane.taken] { set_inverses(blocks, judge<T>(taken)); });
+  auto& report = device::cuda::new_report();
+  if (Inversion<T>(A, D, uplo, diag).run(report))
+    device::when_complete([blocks, &report] { set_inverses(blocks, judge<T>(Findings(report))); });
 }
 template <Scalar T>
 Inverses inverted_diagonal_blocks(const Tile<const T>& A, const Tile<T>& D, Uplo uplo, Diag diag) {
-  if (!Inversion<T>(A, D, uplo, diag).run()) return {Inverses::Refused, 0};
-  const auto& lane = device::cuda::local_lane();
-  device::check("diagonal_blocks", device::cuda::wait_for(lane.stream));
-  return judge<T>(lane.taken);
+  auto& report = device::cuda::new_report();
+  if (!Inversion<T>(A, D, uplo, diag).run(report)) return {Inverses::Refused, 0};
+  device::check("diagonal_blocks", device::cuda::wait_for(device::cuda::local_stream()));
+  return judge<T>(Findings(report));
 }
 #define INSTANTIATE_INVERSION(T)                                                                                   \
   template void invert_diagonal_blocks<T>(const Tile<const T>&, const Tile<T>&, Uplo, Diag, starpu_data_handle_t); \

@@ -5,7 +5,7 @@
 #include "kernel.hpp"
 
 #ifdef TESSERA_WITH_CUDA
-#include "devices/cuda/visit_diagonal.hpp"
+#include "devices/cuda/magnitude.hpp"
 #endif
 
 namespace tessera::codelets {
@@ -38,11 +38,13 @@ struct FindZero {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
-    if (device::cuda::local_solver().handle == nullptr)
-      return;  // only its pinned memory is used; the failure was reported
-    device::visit_diagonal<T>(on, square(buffers, args), [args](const T* diagonal, int first, int count) {
-      report_zeros(diagonal, 1, count, args.first + first, *args.value);
+  static void run(const device::OnDevice& /*on*/, void* buffers[], const Args& args) {
+    const auto A = square(buffers, args);
+    auto& report = device::cuda::new_report();
+    device::check("find_zero",
+                  device::cuda::first_zero<T>(device::cuda::local_stream(), A.n, A.data, A.ld, &report.on_diagonal));
+    device::when_complete([&report, n = A.n, first = args.first, value = args.value] {
+      if (report.on_diagonal < n) value->report_in_any_order(first + report.on_diagonal + 1);
     });
   }
 #endif

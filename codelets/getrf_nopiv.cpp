@@ -6,7 +6,8 @@
 #include "kernel.hpp"
 #include "not_finite.hpp"
 #ifdef TESSERA_WITH_CUDA
-#include "devices/cuda/visit_diagonal.hpp"
+#include "devices/cuda/magnitude.hpp"
+#include "devices/cuda/solver.hpp"
 #endif
 
 namespace tessera::codelets {
@@ -76,6 +77,7 @@ struct GetrfNopiv {
     // transpose.
     const bool transposed = args.unit == Uplo::Upper;
     const int m = transposed ? A.n : A.m, n = transposed ? A.m : A.n, ld = transposed ? A.n : A.ld;
+    auto& report = device::cuda::new_report();
     int elements = 0;
     if (!device::check("getrf_nopiv", device::cuda::getrf_workspace<T>(solver.handle, m, n, A.data, ld, &elements)))
       return;
@@ -87,12 +89,14 @@ struct GetrfNopiv {
     T* const target = transposed ? workspace + own : A.data;
     if (transposed) device::check("transpose", device::cuda::transpose<T>(on.handle, m, n, A.data, A.ld, target, ld));
     device::check("getrf_nopiv", device::cuda::getrf<T>(solver.handle, m, n, target, ld, workspace, nullptr,
-                                                        solver.info));  // null means no pivoting
+                                                        &report.info));  // null means no pivoting
     if (transposed) device::check("transpose", device::cuda::transpose<T>(on.handle, n, m, target, ld, A.data, A.ld));
     // Searches the diagonal itself, because cuSOLVER's info may miss values that are not finite, as that of potrf does.
-    device::visit_diagonal<T>(on, {A.data, A.m, A.n, A.ld}, [args](const T* diagonal, int first, int count) {
-      const int zero = first_zero(diagonal, 1, count);
-      if (zero < count) args.value->report(args.first + first + zero + 1);
+    const int count = std::min(A.m, A.n);
+    device::check("getrf_nopiv",
+                  device::cuda::first_zero<T>(device::cuda::local_stream(), count, A.data, A.ld, &report.on_diagonal));
+    device::when_complete([&report, count, first = args.first, value = args.value] {
+      if (report.on_diagonal < count) value->report(first + report.on_diagonal + 1);
     });
   }
 #endif

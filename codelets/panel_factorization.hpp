@@ -23,8 +23,9 @@ class PanelFactorization {
  public:
   /// @param A       the panel, from the first row of its diagonal block on; only its shape is used until `run`
   /// @param pivots  the panel's PivotTile
+  /// @param info    pinned: 0 before; receives the first i, counted from 1, for which no pivot is usable
   /// @pre  local_solver() has started
-  PanelFactorization(const Tile<T>& A, int* pivots) : A_(A), pivots_(pivots) {}
+  PanelFactorization(const Tile<T>& A, int* pivots, int* info) : A_(A), pivots_(pivots), info_(info) {}
 
   /// Empty if it is unknown, which has been reported as a failure.
   std::optional<std::size_t> workspace_bytes() const {
@@ -65,7 +66,7 @@ class PanelFactorization {
 
   void factorize_leaf(int begin, int n) {
     const device::cuda::Leaf<T> leaf{
-        A_.data, A_.ld, A_.m, A_.n, begin, n, pivots_, origin_, moves_ + leaves_ * leaf_ints(), solver_.info};
+        A_.data, A_.ld, A_.m, A_.n, begin, n, pivots_, origin_, moves_ + leaves_ * leaf_ints(), info_};
     device::check("getrf",
                   device::cuda::factorize_leaf(stream_, leaf, solver_.exchange, next_epoch(solver_), multiprocessors_));
     leaves_++;
@@ -91,7 +92,7 @@ class PanelFactorization {
   /// Lets the solver library factorize a panel that is too tall for the leaves. Waits for the stream.
   void run_by_library(T* workspace) {
     device::check("getrf",
-                  device::cuda::getrf<T>(solver_.handle, A_.m, A_.n, A_.data, A_.ld, workspace, pivots_, solver_.info));
+                  device::cuda::getrf<T>(solver_.handle, A_.m, A_.n, A_.data, A_.ld, workspace, pivots_, info_));
     std::vector<int> tile(static_cast<std::size_t>(PivotTile::elements(order())));
     const auto copy = [&](int* to, const int* from, std::size_t count) {
       device::check("copy of the pivots", device::cuda::copy_elements(stream_, from, to, count));
@@ -110,7 +111,7 @@ class PanelFactorization {
   Index leaf_ints() const { return 1 + 4 * Index{width_}; }
 
   Tile<T> A_;
-  int* pivots_;
+  int *pivots_, *info_;
   device::cuda::Solver& solver_ = device::cuda::local_solver();
   device::cuda::Stream stream_ = device::cuda::local_stream();
   device::cuda::Handle blas_ = device::cuda::local_handle();

@@ -96,7 +96,8 @@ struct Getrf {
     const std::size_t gathered =
         args.tiles == 1 ? 0 : aligned(static_cast<std::size_t>(m) * static_cast<std::size_t>(A.n()) * sizeof(T));
     Tile<T> panel{A.tile(0).data + args.first, m, A.n(), args.tiles == 1 ? A.tile(0).ld : m};
-    PanelFactorization<T> factorization(panel, pivots_in(buffers, args.tiles));
+    auto& report = device::cuda::new_report();
+    PanelFactorization<T> factorization(panel, pivots_in(buffers, args.tiles), &report.info);
     const auto own = factorization.workspace_bytes();
     auto* const workspace = own ? static_cast<std::byte*>(device::cuda::solver_workspace(gathered + *own)) : nullptr;
     if (workspace == nullptr) return;  // the failure has been reported
@@ -107,8 +108,8 @@ struct Getrf {
     factorization.run(panel.data, workspace + gathered);
     if (args.tiles > 1)
       for_each_part(A, args.first, panel, [](const Tile<T>& part, const Tile<T>& copy) { copy_tile(copy, part); });
-    device::then_on_host(device::cuda::local_stream(), [info = solver.info, place = args.place, value = args.value] {
-      if (*info > 0) value->report(place + *info);
+    device::when_complete([&report, place = args.place, value = args.value] {
+      if (report.info > 0) value->report(place + report.info);
     });
     if (!args.blocked) return;
     const int order = std::min(m, A.n());

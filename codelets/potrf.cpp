@@ -10,7 +10,7 @@
 
 #ifdef TESSERA_WITH_CUDA
 #include "devices/cuda/magnitude.hpp"
-#include "devices/cuda/visit_diagonal.hpp"
+#include "devices/cuda/solver.hpp"
 #endif
 
 namespace tessera::codelets {
@@ -40,13 +40,15 @@ struct Potrf {
   }
 
 #ifdef TESSERA_WITH_CUDA
-  static void run(const device::OnDevice& on, void* buffers[], const Args& args) {
+  static void run(const device::OnDevice& /*on*/, void* buffers[], const Args& args) {
     const auto A = tile<T>(buffers[0]);
     const auto& solver = device::cuda::local_solver();
     if (solver.handle == nullptr) return;  // the failure has been reported
     if constexpr (is_complex<T>) device::cuda::clear_imaginary_diagonal(A.n, A.data, A.ld);  // LAPACK does not read it
-    device::check("potrf", device::cuda::first_not_finite<T>(device::cuda::local_stream(), args.uplo == Uplo::Lower,
-                                                             A.n, A.data, A.ld, solver.not_finite));
+    auto& report = device::cuda::new_report();
+    auto* const stream = device::cuda::local_stream();
+    device::check("potrf", device::cuda::first_not_finite<T>(stream, args.uplo == Uplo::Lower, A.n, A.data, A.ld,
+                                                             &report.not_finite));
     int elements = 0;
     if (!device::check("potrf",
                        device::cuda::potrf_workspace<T>(solver.handle, args.uplo, A.n, A.data, A.ld, &elements)))
@@ -54,16 +56,14 @@ struct Potrf {
     auto* const workspace =
         static_cast<T*>(device::cuda::solver_workspace(static_cast<std::size_t>(elements) * sizeof(T)));
     if (workspace == nullptr) return;  // the failure has been reported
-    device::check(
-        "potrf", device::cuda::potrf<T>(solver.handle, args.uplo, A.n, A.data, A.ld, workspace, elements, solver.info));
-    const auto examine = [info = solver.info, not_finite = solver.not_finite, args](const T* diagonal, int first,
-                                                                                    int count) {
-      const auto rows_before = [=](int row) { return std::clamp(row - first, 0, count); };
-      const int factorized = std::min(*info > 0 ? rows_before(*info - 1) : count, rows_before(*not_finite));
-      const int bad = first_not_positive(diagonal, 1, factorized);
-      if (bad < count) args.value->report(args.first + first + bad + 1);
-    };
-    device::visit_diagonal<T>(on, {A.data, A.n, A.n, A.ld}, examine);
+    device::check("potrf", device::cuda::potrf<T>(solver.handle, args.uplo, A.n, A.data, A.ld, workspace, elements,
+                                                  &report.info));
+    device::check("potrf", device::cuda::first_not_positive<T>(stream, A.n, A.data, A.ld, &report.on_diagonal));
+    device::when_complete([&report, n = A.n, first = args.first, value = args.value] {
+      const int factorized = std::min(report.info > 0 ? report.info - 1 : n, report.not_finite);
+      const int bad = std::min(report.on_diagonal, factorized);
+      if (bad < n) value->report(first + bad + 1);
+    });
   }
 #endif
 };

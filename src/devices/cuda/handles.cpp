@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "handles.hpp"
 
-#include <sched.h>
 #include <starpu.h>
 
 #include <array>
 #include <cstddef>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,9 +27,15 @@ struct Worker {
   Lane lane;
   void* ones = nullptr;     ///< `leaf` ones of each type
   double* slots = nullptr;  ///< pinned memory
+  Report* reports = nullptr;
+  std::size_t next_report = 0;
 };
 std::array<Worker, STARPU_NMAXWORKERS> workers{};
 thread_local Lane* lane_in_use = nullptr;
+
+/// Reports of each worker, which its tasks take in turns: at most two for each of the few tasks that StarPU submits to
+/// a GPU before the first one has ended (STARPU_MAX_PIPELINE, which is 4).
+constexpr std::size_t reports = 32;
 
 /// Slots for each worker. Each task of a trmm or trsm in flight, up to one per tile of B, needs a slot, or else waits.
 constexpr std::size_t slots = 1 << 14;
@@ -110,10 +116,14 @@ void create(void* /*unused*/) {
   check("cudaGetDevice", cudaGetDevice(&device));
   check("cudaDeviceGetAttribute",
         cudaDeviceGetAttribute(&lane.multiprocessors, cudaDevAttrMultiProcessorCount, device));
-  void* pinned = nullptr;
+  const auto pin = [](std::size_t bytes) {
+    void* pinned = nullptr;
+    check("cudaHostAlloc", cudaHostAlloc(&pinned, bytes, cudaHostAllocPortable));
+    return pinned;
+  };
   check("cudaMalloc", cudaMalloc(&my_worker().ones, bytes_of_ones));
-  check("cudaHostAlloc", cudaHostAlloc(&pinned, slots * sizeof(double), cudaHostAllocPortable));
-  my_worker().slots = static_cast<double*>(pinned);
+  my_worker().slots = static_cast<double*>(pin(slots * sizeof(double)));
+  my_worker().reports = static_cast<Report*>(pin(reports * sizeof(Report)));
   const auto failure = start_lane(lane);
   if (!failure.empty()) common::report_failure(failure + ", on a GPU");
   else if (my_worker().ones != nullptr) write_all_ones(), load_kernels();
@@ -127,10 +137,9 @@ void destroy_worker(void* /*unused*/) {
   stop_lane(my_worker().lane);
   if (my_worker().ones != nullptr) cudaFree(my_worker().ones);
   if (my_worker().slots != nullptr) cudaFreeHost(my_worker().slots);
+  if (my_worker().reports != nullptr) cudaFreeHost(my_worker().reports);
   my_worker() = {};
 }
-
-cpu_set_t cores;  ///< of the thread that created the handles
 
 /// Offsets in the device memory of a lane.
 constexpr std::size_t offset_of_pointers = workspace_bytes,
@@ -140,8 +149,6 @@ constexpr std::size_t offset_of_pointers = workspace_bytes,
 }  // namespace
 
 void create_handles() {
-  CPU_ZERO(&cores);
-  sched_getaffinity(0, sizeof cores, &cores);
   const auto before = common::stray_failures();  // failures without a tile
   starpu_execute_on_each_worker(create, nullptr, STARPU_CUDA);
   int first = starpu_worker_get_devid(starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0));
@@ -151,9 +158,9 @@ void create_handles() {
     if (worker.slots != nullptr) memory::sum_slots::add({worker.slots, slots});
 }
 
-void leave_core_of_worker() {
-  static thread_local bool has_left = false;
-  if (!std::exchange(has_left, true)) sched_setaffinity(0, sizeof cores, &cores);
+Report& new_report() {
+  auto& worker = my_worker();
+  return *new (worker.reports + worker.next_report++ % reports) Report;
 }
 
 void destroy_handles() {
@@ -174,11 +181,9 @@ std::string start_lane(Lane& lane) {
     lane.values = reinterpret_cast<double*>(begin + offset_of_values);
     status = cudaMemsetAsync(lane.values, 0, Lane::most_values * sizeof(double), lane.stream);
   }
-  if (status == cudaSuccess)
-    status = cudaHostAlloc(&pinned, results_bytes + Lane::most_values * sizeof(double), cudaHostAllocPortable);
+  if (status == cudaSuccess) status = cudaHostAlloc(&pinned, results_bytes, cudaHostAllocPortable);
   lane.results = pinned;
   if (status != cudaSuccess) return std::string("memory for cuBLAS: ") + cudaGetErrorString(status);
-  lane.taken = reinterpret_cast<double*>(static_cast<std::byte*>(pinned) + results_bytes);
   return {};
 }
 

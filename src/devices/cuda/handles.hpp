@@ -4,7 +4,9 @@
 #include <cublas_v2.h>
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstddef>
+#include <limits>
 #include <string>
 
 #include <tessera/types.hpp>
@@ -35,10 +37,10 @@ struct Lane {
   cublasHandle_t handle = nullptr;
   void* workspace = nullptr;        ///< device memory
   const void** pointers = nullptr;  ///< device memory for the pointers of batched operations
-  double* values = nullptr;  ///< device memory for values that `take_values` moves to `taken`; zeros between operations
-  void* results = nullptr;   ///< pinned memory for results that a task waits for
-  double* taken = nullptr;   ///< pinned memory for values that a host function of the stream reads
-  int multiprocessors = 0;   ///< number of multiprocessors available to kernels of this lane
+  double* values =
+      nullptr;              ///< device memory for values that `take_values` moves to a Report; zeros between operations
+  void* results = nullptr;  ///< pinned memory for results that a task waits for
+  int multiprocessors = 0;  ///< number of multiprocessors available to kernels of this lane
 };
 
 /// Creates the handle and the memory of a lane that already has its stream.
@@ -50,9 +52,16 @@ void stop_lane(Lane& lane);
 /// object.
 Lane& local_lane();
 
-/// Lets the calling thread run on all cores of the thread that has called `create_handles`. CUDA's threads that call
-/// host functions are created by workers, and would stay on the core of one, which polls and seldom leaves it to them.
-void leave_core_of_worker();
+/// What the kernels of a task find, in pinned memory, for a function passed to `when_complete`.
+struct Report {
+  int info = 0;                                       ///< of cuSOLVER, or of the leaves of a panel
+  int not_finite = std::numeric_limits<int>::max();   ///< of `first_not_finite`
+  int on_diagonal = std::numeric_limits<int>::max();  ///< of `first_zero` or `first_not_positive`
+  std::array<double, Lane::most_values> values{};     ///< of `take_values`
+};
+
+/// A new report for the current task of the calling CUDA worker. It is valid until the task ends.
+Report& new_report();
 
 /// Redirects the operations of the calling worker to another lane.
 class UseLane : common::NotCopyable {

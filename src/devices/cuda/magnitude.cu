@@ -73,6 +73,37 @@ __global__ void __launch_bounds__(threads) first_not_finite_kernel(bool lower, i
   if (threadIdx.x == 0 && least < n) atomicMin(first, least);
 }
 
+template <typename R>
+__device__ bool is_zero(R x) {
+  return x == 0;
+}
+template <typename R>
+__device__ bool is_zero(Complex<R> x) {
+  return x.re == 0 && x.im == 0;
+}
+template <typename R>
+__device__ R real_part(R x) {
+  return x;
+}
+template <typename R>
+__device__ R real_part(Complex<R> x) {
+  return x.re;
+}
+
+/// One block. Searches for zeros if `zeros`, else for elements that are not positive.
+template <bool zeros, typename N>
+__global__ void __launch_bounds__(threads) first_on_diagonal_kernel(int n, const N* A, int lda, int* first) {
+  __shared__ int least;
+  if (threadIdx.x == 0) least = n;
+  __syncthreads();
+  for (int i = threadIdx.x; i < n; i += threads) {
+    const N x = A[i + static_cast<std::ptrdiff_t>(i) * lda];
+    if (zeros ? is_zero(x) : !(real_part(x) > 0)) atomicMin(&least, i);
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) *first = least;
+}
+
 __global__ void take_values_kernel(double* values, int count, double* pinned) {
   const int i = threadIdx.x;
   if (i < count) pinned[i] = values[i], values[i] = 0;
@@ -112,11 +143,22 @@ cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool uni
 template <typename T>
 cudaError_t first_not_finite(cudaStream_t stream, bool lower, int n, const T* A, int lda, int* first) {
   using N = Number<T>;
-  constexpr int beyond_all_rows = 0x7f;  // value of each byte
-  const auto status = cudaMemsetAsync(first, beyond_all_rows, sizeof *first, stream);
-  if (status != cudaSuccess) return status;
   first_not_finite_kernel<N>
       <<<blocks_of_columns(n), threads, 0, stream>>>(lower, n, reinterpret_cast<const N*>(A), lda, first);
+  return cudaGetLastError();
+}
+
+template <typename T>
+cudaError_t first_zero(cudaStream_t stream, int n, const T* A, int lda, int* first) {
+  using N = Number<T>;
+  first_on_diagonal_kernel<true, N><<<1, threads, 0, stream>>>(n, reinterpret_cast<const N*>(A), lda, first);
+  return cudaGetLastError();
+}
+
+template <typename T>
+cudaError_t first_not_positive(cudaStream_t stream, int n, const T* A, int lda, int* first) {
+  using N = Number<T>;
+  first_on_diagonal_kernel<false, N><<<1, threads, 0, stream>>>(n, reinterpret_cast<const N*>(A), lda, first);
   return cudaGetLastError();
 }
 
@@ -142,7 +184,9 @@ cudaError_t write_pointers(cudaStream_t stream, const PointerArrays& of, int arr
   template cudaError_t add_magnitude<T>(cudaStream_t, int, int, const T*, int, double*);                              \
   template cudaError_t add_magnitudes_of_triangle<T>(cudaStream_t, bool, bool, int, int, int, const T*, int, double*, \
                                                      double*);                                                        \
-  template cudaError_t first_not_finite<T>(cudaStream_t, bool, int, const T*, int, int*);
+  template cudaError_t first_not_finite<T>(cudaStream_t, bool, int, const T*, int, int*);                             \
+  template cudaError_t first_zero<T>(cudaStream_t, int, const T*, int, int*);                                         \
+  template cudaError_t first_not_positive<T>(cudaStream_t, int, const T*, int, int*);
 FOR_EACH_TYPE(INSTANTIATE)
 
 }  // namespace tessera::device::cuda

@@ -24,9 +24,17 @@ cudaError_t add_magnitudes_of_triangle(cudaStream_t stream, bool lower, bool uni
 
 /// *first ← the first row (lower triangle of order n) or column (upper) with an infinite element or NaN off the
 /// diagonal; more than n if there is none.
-/// @param first  in pinned memory
+/// @param first  in pinned memory, larger than n before
 template <typename T>
 cudaError_t first_not_finite(cudaStream_t stream, bool lower, int n, const T* A, int lda, int* first);
+
+/// *first ← the index of the first of n diagonal elements that is exactly zero; n if there is none.
+/// @param first  in pinned memory
+template <typename T>
+cudaError_t first_zero(cudaStream_t stream, int n, const T* A, int lda, int* first);
+/// The same for the first one whose real part is not positive. NaN counts as not positive.
+template <typename T>
+cudaError_t first_not_positive(cudaStream_t stream, int n, const T* A, int lda, int* first);
 
 /// Moves values from device memory to pinned memory, and sets them to zero. A kernel, because a copy would have to
 /// queue behind tiles that are being written back.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #pragma once
 
+#include <starpu.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,16 +37,25 @@ inline bool check(const char* operation, cudaError_t status) {
   return false;
 }
 
-/// Calls `function` on the host once the GPU has done what was submitted to the stream before.
+/// Lets the worker call `function` when the GPU has completed the current task, before tasks that depend on it can run.
+/// CUDA's own host functions would run in another thread, 0.1 to 0.2 ms later.
 template <typename Function>
-void then_on_host(cudaStream_t stream, Function function) {
-  auto owned = std::make_unique<Function>(std::move(function));
-  const auto run = [](void* it) {
-    cuda::leave_core_of_worker();
-    (*std::unique_ptr<Function>(static_cast<Function*>(it)))();
+void when_complete(Function function) {
+  struct Epilogue {
+    Function function;
+    void (*others)(void*);  ///< the epilogue that the task had before
+    void* argument;
   };
-  if (check("cudaLaunchHostFunc", cudaLaunchHostFunc(stream, run, owned.get())))
-    static_cast<void>(owned.release());  // `run` deletes it
+  auto* const task = starpu_task_get_current();
+  task->epilogue_callback_arg =
+      new Epilogue{std::move(function), task->epilogue_callback_func, task->epilogue_callback_arg};
+  task->epilogue_callback_func = [](void* it) {
+    const std::unique_ptr<Epilogue> own(static_cast<Epilogue*>(it));
+    auto* const ending = starpu_task_get_current();
+    ending->epilogue_callback_func = own->others, ending->epilogue_callback_arg = own->argument;
+    own->function();
+    if (own->others != nullptr) own->others(own->argument);
+  };
 }
 
 /// The BLAS of a CUDA worker. Its operations are asynchronous on the worker's stream.

@@ -4,7 +4,6 @@
 #include <starpu.h>
 
 #include <array>
-#include <complex>
 #include <cstddef>
 #include <limits>
 
@@ -29,7 +28,6 @@ Solver& my_solver() { return solvers[static_cast<std::size_t>(starpu_worker_get_
 
 void stop(Solver& solver) {
   if (solver.handle != nullptr) cusolverDnDestroy(solver.handle);
-  if (solver.diagonal != nullptr) cudaFreeHost(solver.diagonal);
   if (solver.info != nullptr) cudaFreeHost(solver.info);
   if (solver.exchange != nullptr) cudaFree(solver.exchange);
   solver = {};
@@ -52,11 +50,9 @@ bool start(Solver& solver) {
   void* info = nullptr;
   if (!check("starting cuSOLVER", cusolverDnCreate(&solver.handle)) ||
       !check("cusolverDnSetStream", cusolverDnSetStream(solver.handle, starpu_cuda_get_local_stream())) ||
-      !check("cudaHostAlloc",
-             cudaHostAlloc(&solver.diagonal, longest_diagonal * sizeof(std::complex<double>), cudaHostAllocPortable)) ||
-      !check("cudaHostAlloc", cudaHostAlloc(&info, 2 * sizeof *solver.info, cudaHostAllocPortable)))
+      !check("cudaHostAlloc", cudaHostAlloc(&info, sizeof *solver.info, cudaHostAllocPortable)))
     return false;
-  solver.info = static_cast<int*>(info), solver.not_finite = solver.info + 1;
+  solver.info = static_cast<int*>(info);
   return check("cudaMalloc", cudaMalloc(&solver.exchange, leaf_exchange_bytes())) && clear_exchange(solver);
 }
 

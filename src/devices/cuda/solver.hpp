@@ -20,13 +20,10 @@ namespace tessera::device::cuda {
 /// The resources of a worker for the factorization of tiles.
 struct Solver {
   cusolverDnHandle_t handle = nullptr;
-  int* info = nullptr;        ///< pinned: the result that cuSOLVER reports for a factorization
-  int* not_finite = nullptr;  ///< pinned: the result of `first_not_finite` for a tile
-  void* diagonal = nullptr;   ///< pinned: room for `longest_diagonal` elements of any type
+  int* info = nullptr;  ///< pinned: what cuSOLVER reports for a factorization, for which the task waits
   LeafExchange* exchange = nullptr;
   std::uint32_t epoch = 0;  ///< the epoch of the last leaf
 };
-inline constexpr int longest_diagonal = 4096;
 
 /// Device memory of the calling CUDA worker for its next factorization. If there is too little, reports a failure and
 /// returns null.

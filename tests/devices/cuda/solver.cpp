@@ -14,8 +14,8 @@
 #include <tessera/lapack.hpp>
 
 #include "codelets/panel_steps.hpp"
+#include "devices/cuda/magnitude.hpp"
 #include "devices/cuda/panel.hpp"
-#include "devices/cuda/visit_diagonal.hpp"
 #include "support/error_of.hpp"
 #include "support/on_gpu.hpp"
 
@@ -136,18 +136,25 @@ TEST(LargestLeadingDimension, OfADiagonal) {
   float* const copy = A + last + 1;
   A[0] = 1, A[last] = 2;
   const device::Tile<const float> tile{A, 2, 2, ld};
-  std::vector<float> seen;
-  queries_fail = true;  // only starts cuSOLVER
-  on_each_gpu([&] {
-    seen.clear();
-    device::visit_diagonal<float>(device::OnDevice{}, tile, [&](const float* diagonal, int /*first*/, int count) {
-      seen.insert(seen.end(), diagonal, diagonal + count);
+  const auto search = [&](auto first) {
+    int found = -1;
+    on_each_gpu([&] {
+      auto* const pinned = static_cast<int*>(device::cuda::local_results());
+      require(first(device::cuda::local_stream(), tile.n, tile.data, tile.ld, pinned));
+      require(device::cuda::wait_for(device::cuda::local_stream()));
+      found = *pinned;
     });
-    codelets::PanelOnDevice<float>(device::OnDevice{}).copy_diagonal(tile, copy);
-  });
-  queries_fail = false;
-  EXPECT_EQ(seen, (std::vector<float>{1, 2}));
+    return found;
+  };
+  on_each_gpu([&] { codelets::PanelOnDevice<float>(device::OnDevice{}).copy_diagonal(tile, copy); });
   EXPECT_EQ(std::vector<float>(copy, copy + 2), (std::vector<float>{1, 2}));
+  EXPECT_EQ(search(device::cuda::first_zero<float>), 2) << "none";
+  EXPECT_EQ(search(device::cuda::first_not_positive<float>), 2) << "none";
+  A[last] = -1;
+  EXPECT_EQ(search(device::cuda::first_zero<float>), 2) << "none";
+  EXPECT_EQ(search(device::cuda::first_not_positive<float>), 1);
+  A[last] = 0;
+  EXPECT_EQ(search(device::cuda::first_zero<float>), 1);
 }
 
 TEST(WorkspaceQueries, FailInPotrf) {

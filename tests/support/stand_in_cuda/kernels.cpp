@@ -141,6 +141,17 @@ std::function<void()> search_for_not_finite(void** x) {
 }
 
 template <typename T>
+std::function<void()> search_of_diagonal(void** x, bool zeros) {
+  return [n = argument<int>(x, 0), A = argument<const T*>(x, 1), lda = argument<int>(x, 2),
+          first = argument<int*>(x, 3), zeros] {
+    int i = 0;
+    const auto at = [&] { return A[i + static_cast<std::ptrdiff_t>(i) * lda]; };
+    while (i < n && (zeros ? at() != T{} : std::real(at()) > 0)) i++;
+    *first = i;
+  };
+}
+
+template <typename T>
 std::function<void()> inversion(void** x) {
   return [lower = argument<bool>(x, 0), unit = argument<bool>(x, 1), n = argument<int>(x, 2),
           A = argument<const T*>(x, 3), lda = argument<int>(x, 4), V = argument<T*>(x, 5),
@@ -185,18 +196,22 @@ std::function<void()> operation(const std::string& name, dim3 grid, void** x, in
   if (is("take_value_kernelIf")) return taking<float>(x);
   if (is("take_value_kernelId")) return taking<double>(x);
   const auto of_type = [&](const std::string& kernel, auto operation) -> std::function<void()> {
-    if (is((kernel + "If").c_str())) return operation(float());
-    if (is((kernel + "Id").c_str())) return operation(double());
+    if (is((kernel + "f").c_str())) return operation(float());
+    if (is((kernel + "d").c_str())) return operation(double());
     return is("ComplexIf") ? operation(std::complex<float>()) : operation(std::complex<double>());
   };
-  if (is("invert_kernelI")) return of_type("invert_kernel", [&]<typename T>(T) { return inversion<T>(x); });
+  if (is("invert_kernelI")) return of_type("invert_kernelI", [&]<typename T>(T) { return inversion<T>(x); });
   if (is("symmetrize_kernelI"))
-    return of_type("symmetrize_kernel", [&]<typename T>(T) { return symmetrization<T>(x); });
-  if (is("magnitude_kernelI")) return of_type("magnitude_kernel", [&]<typename T>(T) { return magnitudes<T>(x); });
+    return of_type("symmetrize_kernelI", [&]<typename T>(T) { return symmetrization<T>(x); });
+  if (is("magnitude_kernelI")) return of_type("magnitude_kernelI", [&]<typename T>(T) { return magnitudes<T>(x); });
   if (is("magnitudes_of_triangle_kernelI"))
-    return of_type("magnitudes_of_triangle_kernel", [&]<typename T>(T) { return magnitudes_of_triangle<T>(x); });
+    return of_type("magnitudes_of_triangle_kernelI", [&]<typename T>(T) { return magnitudes_of_triangle<T>(x); });
   if (is("first_not_finite_kernelI"))
-    return of_type("first_not_finite_kernel", [&]<typename T>(T) { return search_for_not_finite<T>(x); });
+    return of_type("first_not_finite_kernelI", [&]<typename T>(T) { return search_for_not_finite<T>(x); });
+  for (const bool zeros : {false, true}) {
+    const std::string kernel = std::string("first_on_diagonal_kernelILb") + (zeros ? "1" : "0") + "E";
+    if (is(kernel.c_str())) return of_type(kernel, [&]<typename T>(T) { return search_of_diagonal<T>(x, zeros); });
+  }
   return {};
 }
 
