@@ -45,6 +45,17 @@ struct ForCores {
   bool depends = false;  ///< whether cores wait for tiles of the GPUs
 };
 
+/// Whether a call on pointers requests all its tiles at the start. Without panels, only small operands in pinned memory
+/// benefit, and all in pageable memory, from where a tile takes longer to arrive than the policy requests it in
+/// advance. Tiles whose copies are not posted cannot be requested; see `sinks::LoadOn`.
+inline bool loads_first(const machine::Machine& machine, const Plan& plan, double bytes) {
+  constexpr double most_pinned = 1 << 26;
+  const bool pageable = machine.operands == machine::in_pageable_memory,
+             fit = machine.gpu_memory <= 0 || bytes <= machine.gpu_memory / 2,
+             loads = pageable ? machine.posts_copies && machine.gpu_memory > 0 && fit : bytes <= most_pinned && fit;
+  return machine.has_owners() && ((plan.sums == 1 && loads) || plan.panels.exist());
+}
+
 /// A factorization of an m×n matrix.
 struct OfRectangle {
   char type;
@@ -218,6 +229,9 @@ struct Triangular {
     return static_cast<double>(common::size_of(type)) * static_cast<double>(order()) *
            (static_cast<double>(order()) / 2 + static_cast<double>(columns()));
   }
+  bool loads_first(const machine::Machine& machine, const Plan& plan) const {
+    return plan::loads_first(machine, plan, bytes());
+  }
   void write(const machine::Machine& machine, const Plan& plan, Graph& graph) const {
     if (plan.panels.exist()) return write_panels(machine, plan, graph);
     const bool left = side == Side::Left;
@@ -227,7 +241,7 @@ struct Triangular {
         left ? Outline(graph, rows, plan.columns(columns()), type) : Outline(graph, plan.rows(columns()), rows, type);
     const algorithms::Sweep sweep(machine, plan, side, Uplo::Lower, left ? Op::NoTrans : Op::Trans, Diag::NonUnit, A,
                                   B);
-    Rehearse sink(graph, false);
+    Rehearse sink(graph, loads_first(machine, plan));
     tile::Ops<Rehearse> to(machine, sink, type);
     if (inverse) algorithms::trsm(to, sweep, 1);
     else algorithms::trmm(to, sweep, 1);

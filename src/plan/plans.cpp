@@ -117,13 +117,15 @@ Plan plan_sum(const machine::Machine& machine, Sums call) {
 Plan plan_triangular(const machine::Machine& machine, Triangular call) {
   call.of_triangle = std::max<Index>(call.of_triangle, 1), call.of_columns = std::max<Index>(call.of_columns, 1);
   require_room_for_product(machine, call.type, call.order(), call.columns(), call.order());
-  return planned(machine, call, [&](const Plan& plan) {
-    const bool panels = plan.panels.exist();
-    return count_of(call.order(), plan.tile.k, panels ? " panel" : " tile") +
+  auto plan = planned(machine, call, [&](const Plan& chosen) {
+    const bool panels = chosen.panels.exist();
+    return count_of(call.order(), chosen.tile.k, panels ? " panel" : " tile") +
            (panels ? " of the triangle, " : " on the diagonal, ") +
-           count_of(call.columns() - plan.rows_for_cores.whole() - plan.columns_for_cores.whole(), call.width(plan),
-                    " independent column");
+           count_of(call.columns() - chosen.rows_for_cores.whole() - chosen.columns_for_cores.whole(),
+                    call.width(chosen), " independent column");
   });
+  plan.load_first = call.loads_first(machine, plan);
+  return plan;
 }
 
 template <typename Call>

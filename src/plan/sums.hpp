@@ -47,15 +47,8 @@ struct Sums {
     const auto rows = static_cast<double>(m), columns = static_cast<double>(n), terms = static_cast<double>(k);
     return static_cast<double>(common::size_of(type)) * (rows * columns + (rows + columns) * terms);
   }
-  /// Whether a call on pointers requests all its tiles at the start. Without panels, only small operands in pinned
-  /// memory benefit, and all in pageable memory, from where a tile takes longer to arrive than the policy requests it
-  /// in advance. Tiles whose copies are not posted cannot be requested; see `sinks::LoadOn`.
   bool loads_first(const machine::Machine& machine, const Plan& plan) const {
-    constexpr double most_pinned = 1 << 26;
-    const bool pageable = machine.operands == machine::in_pageable_memory,
-               fit = machine.gpu_memory <= 0 || bytes() <= machine.gpu_memory / 2,
-               loads = pageable ? machine.posts_copies && machine.gpu_memory > 0 && fit : bytes() <= most_pinned && fit;
-    return machine.has_owners() && ((plan.sums == 1 && loads) || plan.panels.exist());
+    return plan::loads_first(machine, plan, bytes());
   }
   TileExtents task(const Plan& plan) const {
     return {std::min(plan.tile.m, m), std::min(plan.tile.n, n), std::min(plan.tile.k, k)};

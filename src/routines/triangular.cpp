@@ -30,6 +30,11 @@ void unroll_triangular(const detail::Session& session, const algorithms::Plan& p
                        const algorithms::Sweep& sweep, const common::Number& alpha, const tile::Stored& B,
                        const HeldBack& held_back = {}) {
   sinks::Submitter submitter(session, B, plan.gpus);
+  if (plan.load_first)
+    algorithms::load(session, B.type(), [&](auto& to) {
+      if (inverse) algorithms::trsm(to, sweep, alpha);
+      else algorithms::trmm(to, sweep, alpha);
+    });
   algorithms::submit(submitter, [&](auto& to) {
     if (const auto processes = held_back.processes; processes > 0) {
       const auto& share = B.grid().share();
