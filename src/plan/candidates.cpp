@@ -283,17 +283,25 @@ std::vector<Plan> candidates(const Machine& model, const machine::Machine& machi
 }
 
 std::vector<Plan> candidates(const Machine& model, const machine::Machine& machine, const Lu& call) {
-  // Rows of tiles on GPUs are written back together once the last row is final. Short columns are copied slowly.
-  constexpr Index most_rows = 4096, least_rows = 2048, below_one_another = 4;
-  const Index rows = std::max(std::clamp(call.m / below_one_another, least_rows, most_rows),
-                              divide_up(call.m, tile::most_tiles_of_panel));
+  constexpr Index most_rows = 4096, least_rows = 1024;
   auto widths = widths_of_panels(machine, call.order());
   keep_up(widths, model, machine, call.order());
-  auto plans = in_panels(model, machine, call, widths, [&](Index width) {
-    return machine.gpu_count() > 0 ? divide_up(rows, width) * width : std::max<Index>(1, call.m);
-  });
-  for (auto& plan : plans)  // out of core, all rows of a panel become final at the same time
-    if (!plan.load_first) plan.tile.m = std::max<Index>(1, call.m);
+  const Index all = std::max<Index>(1, call.m);
+  if (machine.gpu_count() == 0) return in_panels(model, machine, call, widths, [&](Index /*width*/) { return all; });
+  // Rows of tiles on GPUs are written back together once the last row is final. Short columns are copied slowly.
+  std::vector<Plan> plans;
+  for (const Index below_one_another : {4, 2}) {
+    const Index rows = std::max(std::clamp(call.m / below_one_another, least_rows, most_rows),
+                                divide_up(call.m, tile::most_tiles_of_panel));
+    for (auto& plan :
+         in_panels(model, machine, call, widths, [&](Index width) { return divide_up(rows, width) * width; })) {
+      if (!plan.load_first) plan.tile.m = all;  // out of core, all rows of a panel become final at the same time
+      const auto same = [&](const Plan& other) {
+        return other.tile.m == plan.tile.m && other.tile.n == plan.tile.n && other.gpus == plan.gpus;
+      };
+      if (std::ranges::none_of(plans, same)) plans.push_back(std::move(plan));
+    }
+  }
   return plans;
 }
 
