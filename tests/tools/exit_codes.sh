@@ -50,6 +50,12 @@ for program in "$@"; do
     done
   fi
   if [[ $name == tessera-hpl ]]; then
+    for wrong in /dev/full . /dev/null; do
+      expect 2 "FILE: '$wrong' is not a file" timeout 60 "$program" "$wrong"
+    done
+    expect 2 "$name: absent/HPL.dat: no such file" "$program" absent/HPL.dat
+    # shellcheck disable=SC2016  # the inner shell expands it
+    bash -c '"$0" --gpus 0 <(cat HPL.dat)' "$program" >/dev/null || fail "$name does not read a pipe"
     expect 3 'the output file absent/HPL.out cannot be written: No such file' "$program" unwritable.dat
   fi
 done

@@ -33,9 +33,15 @@ std::optional<Options> parse_options(int argc, char** argv, bool speaks) {
 }
 
 Input read_input(const Options& options) {
-  std::ifstream file(options.file);
-  if (!file && !std::filesystem::exists(options.file))
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const auto status = fs::status(options.file, error);
+  if (status.type() == fs::file_type::not_found)
     throw tools::BadArgument(options.file + ": no such file; docs/hpl.md has one to begin with");
+  // A device may not end. A pipe may be a shell's <(command).
+  if (status.type() != fs::file_type::none && !fs::is_regular_file(status) && !fs::is_fifo(status))
+    throw tools::BadArgument("FILE", options.file, "is not a file");
+  std::ifstream file(options.file);
   if (!file) throw tools::BadArgument("FILE", options.file, "cannot be read");
   auto input = read_input(file, options.file);
   if (options.runtime.tile > 0) input.panel_sizes = {options.runtime.tile};
