@@ -18,6 +18,7 @@
 #include <tessera/runtime.hpp>
 
 #include "common/exit_gate.hpp"
+#include "common/roomy_stack.hpp"
 #include "counters.hpp"
 #include "devices/cpu/one_thread.hpp"
 #include "machine/machine_rates.hpp"
@@ -81,8 +82,15 @@ struct KeptSession {
   End end;  // destroyed after the session
   std::unique_ptr<detail::Session, UnlessForked> session;
   explicit KeptSession(const RuntimeOptions& options) {
-    const Busy starts;
-    session.reset(new detail::Session(options));
+    const auto start = [&] {
+      const Busy starts;
+      session.reset(new detail::Session(options));
+    };
+#ifdef STARPU_SIMGRID  // SimGrid switches between threads of its own only
+    start();
+#else
+    common::on_roomy_stack(start);  // drivers of devices do not fit into every stack
+#endif
   }
 };
 
