@@ -57,7 +57,9 @@ double smallest_block(const Machine& model, tile::OwnerGrid grid) {
 algorithms::Block choose_block(const Machine& model, int gpus, tile::TileExtents tile) {
   if (gpus == 0) return {};
   const auto grid = tile::owner_grid(gpus);
-  const double side = block_margin * smallest_block(model, grid);
+  // No block fits whose side is four times that of a square which fills the memory, nor half of it twice.
+  const double largest = model.memory > 0 ? 4 * std::sqrt(model.memory / model.element_size) : 0x1p31,
+               side = std::min(block_margin * smallest_block(model, grid), largest);
   const auto tiles_along = [&](Index extent) {
     return std::max<Index>(3, static_cast<Index>(std::ceil(side / static_cast<double>(extent))));
   };

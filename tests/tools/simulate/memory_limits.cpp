@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// GPUs with very little memory: every call must finish.
-#include "laboratory.hpp"
+// GPUs with very little memory, or with kernels of almost no time: every call must finish.
+#include "one_gpu.hpp"
 
 namespace tessera::test {
 namespace {
@@ -19,6 +19,15 @@ TEST_P(MemoryOf, AFewTilesIsEnough) {
             std::string(machine) + " --gpu-memory " + std::to_string(tile_mib * GetParam()),
         70);
     EXPECT_EQ(ended.status, 0) << machine << ' ' << ended.out << ended.err.substr(0, 2000);
+  }
+}
+
+TEST(FastGpus, AreLimitedByTheirLinks) {
+  const double expected = 3 * operand / 10e9;
+  for (const char* routine : {"gemm", "syr2k"}) {
+    const double time = row_on(machine(1e-9), std::string("--size 2048 --routine ") + routine).at("median_s");
+    EXPECT_GT(time, 0.4 * expected) << routine;
+    EXPECT_LT(time, 2 * expected) << routine;
   }
 }
 
