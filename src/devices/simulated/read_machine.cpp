@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -61,14 +62,16 @@ class Field {
     return all;
   }
 
-  double positive() const {
-    return number("a number above 0", [](double x) { return x > 0; });
+  /// Larger numbers would overflow: StarPU ends the process if a task takes 10²⁴ s.
+  static constexpr double largest = 1e12;
+  double positive(double most = largest) const {
+    return number(most, "a number above 0", [](double x) { return x > 0; });
   }
   double not_negative() const {
-    return number("a number, 0 or more", [](double x) { return x >= 0; });
+    return number(largest, "a number, 0 or more", [](double x) { return x >= 0; });
   }
   int whole(int least, int most) const {
-    const double x = number("a whole number from " + std::to_string(least) + " to " + std::to_string(most),
+    const double x = number(most, "a whole number from " + std::to_string(least) + " to " + std::to_string(most),
                             [&](double y) { return y >= least && y <= most && y == std::floor(y); });
     return static_cast<int>(x);
   }
@@ -84,8 +87,9 @@ class Field {
  private:
   std::string inside(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
   template <typename Test>
-  double number(const std::string& allowed, Test test) const {
+  double number(double most, const std::string& allowed, Test test) const {
     if (!value_.is_number() || !test(value_.get<double>())) refuse(allowed);
+    if (value_.get<double>() > most) refuse("at most " + std::to_string(static_cast<std::int64_t>(most)));
     return value_;
   }
 
@@ -169,7 +173,7 @@ GpuKind read_kind(const std::string& name, const Field& field) {
   const auto plain = [](unsigned char c) { return std::isalnum(c) != 0 || std::strchr(" ()-_.", c) != nullptr; };
   if (name.empty() || !std::ranges::all_of(name, plain))  // the name becomes part of an XML file
     field.refuse("under a name made of letters, digits, spaces and ( ) - _ .");
-  kind.memory = 1e9 * field["memory_gb"].positive();
+  kind.memory = 1e9 * field["memory_gb"].positive(1e9);
   kind.memory_rate = 1e9 * field["memory_gbps"].positive();
   kind.task_overhead = 1e-6 * field["task_overhead_us"].not_negative();
   const auto kernels = field["kernels_ms"];

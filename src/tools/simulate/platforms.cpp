@@ -63,7 +63,8 @@ device::simulated::Machine read_platform(const fs::path& file) {
   }
 }
 
-void put_environment(const fs::path& platform, const Scratch& scratch, int gpu_memory) {
+void put_environment(const fs::path& platform, const Scratch& scratch, int gpu_memory,
+                     const device::simulated::Machine& machine) {
   const auto put = [](const char* name, const std::string& value) { setenv(name, value.c_str(), 1); };
   put("TESSERA_PLATFORM", platform);
   put("STARPU_PERF_MODEL_DIR", scratch);
@@ -72,10 +73,10 @@ void put_environment(const fs::path& platform, const Scratch& scratch, int gpu_m
   put("STARPU_NWORKER_PER_CUDA", "1");
   // Allocation is free, as in a warm call, in which StarPU reuses device memory.
   put("STARPU_SIMGRID_CUDA_MALLOC_COST", "0");
-  if (gpu_memory > 0) {
-    put("STARPU_LIMIT_CUDA_MEM", std::to_string(gpu_memory));
-    put("STARPU_SUBALLOCATOR", "0");  // the suballocator allocates 32 MiB at a time, or fails
-  }
+  if (gpu_memory > 0) put("STARPU_LIMIT_CUDA_MEM", std::to_string(gpu_memory));
+  constexpr double little = 5e8;
+  const bool has_little = std::ranges::any_of(machine.kinds, [](const auto& kind) { return kind.memory < little; });
+  if (gpu_memory > 0 || has_little) put("STARPU_SUBALLOCATOR", "0");  // it allocates 32 MiB at a time, or fails
 }
 
 namespace {

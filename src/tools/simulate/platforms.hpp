@@ -22,7 +22,8 @@ constexpr const char* host_name = "simulated";
 
 /// Sets the variables that the simulating StarPU reads.
 /// @param gpu_memory  MiB of each GPU; 0: all of its memory
-void put_environment(const std::filesystem::path& platform, const Scratch& scratch, int gpu_memory);
+void put_environment(const std::filesystem::path& platform, const Scratch& scratch, int gpu_memory,
+                     const device::simulated::Machine& machine);
 
 /// Describes processes on machines of this kind, and the network between them, to SimGrid: writes a platform file, and
 /// the list of hosts on which `smpirun` starts the processes.

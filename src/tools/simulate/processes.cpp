@@ -146,7 +146,7 @@ void put_program_environment(const Run& run) {
 }  // namespace
 
 void become_program(const Options& options, const Run& run, const Scratch& scratch, int result) {
-  put_environment(options.platform, scratch, options.gpu_memory);
+  put_environment(options.platform, scratch, options.gpu_memory, options.machine);
   put_program_environment(run);
   // The descriptor must stay open in the program. dup2 would keep the close-on-exec flag if both descriptors were the
   // same.

@@ -115,7 +115,7 @@ int run(int argc, char** argv) {
   const common::TemporaryFolder folder("tessera-simulate-mpi");
   machine::write_starpu_files(machine, folder.path(), simulate::host_name);
   simulate::write_cluster(machine, processes, folder / "cluster.xml", folder / "hosts");
-  simulate::put_environment(platform, folder.path(), options->gpu_memory);
+  simulate::put_environment(platform, folder.path(), options->gpu_memory, machine);
   put_more_environment(processes);
   std::vector<std::string> words = {
       "smpirun", "-np", std::to_string(processes), "-platform", folder / "cluster.xml", "-hostfile", folder / "hosts"};

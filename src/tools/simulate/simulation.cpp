@@ -174,7 +174,7 @@ struct {
 }  // namespace
 
 void become_simulation(const Options& options, const Run& run, const Scratch& scratch, int result) {
-  put_environment(options.platform, scratch, options.gpu_memory);
+  put_environment(options.platform, scratch, options.gpu_memory, options.machine);
   job = {&options, &run, result};
   device::simulated::operands_are_pageable = *options.memory == bench::Memory::Pageable;
   if (device::simulated::operands_are_pageable) stage_copies();

@@ -22,6 +22,13 @@ TEST_P(MemoryOf, AFewTilesIsEnough) {
   }
 }
 
+TEST(LittleMemory, InTheDescriptionIsEnough) {
+  auto little = machine(1);
+  little["kinds"]["gpu"]["memory_gb"] = 0.01;
+  for (const char* routine : {"gemm", "potrf"})
+    EXPECT_GT(row_on(little, std::string("--size 1024 --routine ") + routine).at("median_s"), 0) << routine;
+}
+
 TEST(FastGpus, AreLimitedByTheirLinks) {
   const double expected = 3 * operand / 10e9;
   for (const char* routine : {"gemm", "syr2k"}) {
