@@ -142,19 +142,6 @@ std::size_t writers_between(const State& state, const Task& task, unsigned long 
   return result != nullptr ? result->pending.count(from, to) : 0;
 }
 
-/// The first task that needs a tile of a task, as a position in the order of submission; 0: none. The next tasks of its
-/// chain do not count, unless they or the task write other tiles, too.
-unsigned long needed_first(const State& state, const Task& task) {
-  unsigned long first = 0;
-  for (const auto& use : task.tiles) {
-    const auto* const tile = use.writes ? state.results.tiles.find(use.tile) : nullptr;
-    if (tile == nullptr) continue;
-    const auto user = tile->coupled > 0 ? tile->pending.next_use(task.order) : tile->pending.first_reader(task.order);
-    if (user > 0 && (first == 0 || user < first)) first = user;
-  }
-  return first;
-}
-
 /// Whether faster workers will be busy with other tasks until they need the result of a task, if they run tasks in the
 /// order of submission, and the worker takes the task. The first task of another chain that uses the result needs it;
 /// the tasks before, less those in the chains of slower workers, do not. The rest of the task's chain also runs before.

@@ -38,4 +38,24 @@ double seconds_until_ended(const State& state, const Worker& worker, const Task&
   return seconds;
 }
 
+unsigned long needed_first(const State& state, const Task& task) {
+  unsigned long first = 0;
+  for (const auto& use : task.tiles) {
+    const auto* const tile = use.writes ? state.results.tiles.find(use.tile) : nullptr;
+    if (tile == nullptr) continue;
+    const auto user = tile->coupled > 0 ? tile->pending.next_use(task.order) : tile->pending.first_reader(task.order);
+    if (user > 0 && (first == 0 || user < first)) first = user;
+  }
+  return first;
+}
+
+double seconds_until_needed(const State& state, const Task& task) {
+  const auto is_gpu = [](const Worker* worker) { return worker->kind != cpu_kind; };
+  const auto gpus = std::ranges::count_if(state.members, is_gpu);
+  if (!state.is_in_order || gpus == 0) return 0;
+  const auto user = needed_first(state, task);
+  const auto before = user > 0 ? state.unfinished_positions.count_before(user) : state.unfinished.size();
+  return static_cast<double>(before - 1) * state.results.task_seconds / static_cast<double>(gpus);  // without the task
+}
+
 }  // namespace tessera::scheduler

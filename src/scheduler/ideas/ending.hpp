@@ -15,4 +15,12 @@ double seconds_until_free(const State& state, const Worker& worker);
 /// @return  infinity if very many tasks run before this one
 double seconds_until_ended(const State& state, const Worker& worker, const Task& task, double enough);
 
+/// The first task that needs a tile of a task, as a position in the order of submission; 0: none. The next tasks of its
+/// chain do not count, unless they or the task write other tiles, too.
+unsigned long needed_first(const State& state, const Task& task);
+
+/// The time that the GPUs need for the tasks that come before the first one that needs a tile of a task, or for all
+/// others if there is none [s]; 0 if tasks do not run in the order of submission.
+double seconds_until_needed(const State& state, const Task& task);
+
 }  // namespace tessera::scheduler

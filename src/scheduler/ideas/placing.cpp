@@ -50,6 +50,33 @@ void choose_home(State& state, const Task& task) {
   if (home != no_worker) state.chains.set_home(task.output, home);
 }
 
+void leave_chain(State& state, const Task& task) {
+  if (!state.options.chains || task.output == nullptr || !state.cache.distributed()) return;
+  if (state.chains.length(task.output) > 1 || state.backend.suggested_home(task.output) != no_worker) return;
+  const int id = state.chains.home(task.output);
+  const auto* const home = id != no_worker ? find_worker(state, id) : nullptr;
+  if (home == nullptr || !home->present || home->kind == cpu_kind || home->station.empty()) return;
+  const auto& other = *home->station.slots().back().task;
+  if (DurationModel::are_alike(task, other)) return;
+  const double own = predicted_seconds(state, *home, task), own_other = predicted_seconds(state, *home, other);
+  // While some of the tasks before it wait for results, GPUs may reach the task that needs it earlier.
+  double latest = seconds_until_needed(state, task) / 2;
+  const auto able = [&](const Worker* worker) { return can_execute(*worker, task); };
+  for (const auto& workers : state.kinds) {  // all workers of a kind take equally long
+    const auto first = std::ranges::find_if(workers, able);
+    if (first == workers.end() || (*first)->model == home->model) continue;
+    const double seconds = predicted_seconds(state, **first, task),
+                 other_seconds = predicted_seconds(state, **first, other);
+    const double with_copies = seconds + state.cache.seconds_to_move(task, (*first)->node);
+    constexpr double clearly = 1.25;
+    if (seconds <= 0 || with_copies >= latest || own * other_seconds <= clearly * with_copies * own_other) continue;
+    for (const auto* worker : workers) {
+      const double end = able(worker) ? seconds_until_ended(state, *worker, task, latest) : latest;
+      if (end < latest) latest = end, state.chains.set_home(task.output, worker->id);
+    }
+  }
+}
+
 void place(State& state, TaskPtr task) {
   const int home = state.options.chains && task->output != nullptr ? state.chains.home(task->output) : no_worker;
   auto* worker = home == no_worker ? nullptr : find_worker(state, home);

@@ -14,6 +14,13 @@ void find_executors(const State& state, Task& task);
 /// moving the tiles takes longer than waiting for the GPU that has them.
 void choose_home(State& state, const Task& task);
 
+/// Moves the last task of a chain from its home, a GPU with other tasks, to a worker of another model that suits it
+/// clearly better than these. For example, the worker takes 5 times as long as the home for a product, but only 1.4
+/// times as long for a solve; it then runs fewer products, and the home many more. The time to move the tiles counts,
+/// and the worker must end the task long before its result is needed. A program that suggests homes has distributed the
+/// chains itself.
+void leave_chain(State& state, const Task& task);
+
 /// Queues a ready task at its home if that worker is present and can execute the task, otherwise in a shared queue.
 /// @pre  `find_executors` was called
 void place(State& state, TaskPtr task);

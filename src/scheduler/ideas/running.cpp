@@ -26,6 +26,7 @@ double end(State& state, TaskId task) {
   if (submitted == nullptr) return 0;
   const double flops = submitted->flops;
   if (flops <= 0) state.silent--;
+  state.unfinished_positions.remove(submitted->order);
   state.unfinished.erase(task);
   state.unfinished_flops = state.unfinished.empty() ? 0 : state.unfinished_flops - flops;
   return flops;
@@ -73,6 +74,7 @@ void task_submitted(State& state, TaskId task, const std::vector<TileUse>& tiles
   state.is_in_order = state.unfinished.empty() || (state.is_in_order && priority <= state.last_priority);
   state.last_priority = priority;
   state.unfinished[task] = {++state.submitted, flops};
+  state.unfinished_positions.add();
   state.unfinished_flops += flops;
   if (flops <= 0) state.silent++;
   note_uses(state, tiles);
@@ -84,6 +86,7 @@ int task_ready(State& state, TaskPtr task) {
   if (const auto* submitted = state.unfinished.find(ready.id); submitted != nullptr) task->order = submitted->order;
   find_executors(state, *task);
   choose_home(state, *task);
+  leave_chain(state, *task);
   offer_to_idle(state, *task);
   place(state, std::move(task));
   state.waiting++;

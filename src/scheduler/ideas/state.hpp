@@ -15,6 +15,7 @@
 #include "fetching.hpp"
 #include "options.hpp"
 #include "pointer_map.hpp"
+#include "positions.hpp"
 #include "ready_queue.hpp"
 #include "tile_cache.hpp"
 #include "worker.hpp"
@@ -54,6 +55,7 @@ struct State {
   AbandonedTiles abandoned;
   DurationModel durations{backend, options.models};
   PointerMap<TaskId, Submitted> unfinished;
+  Positions unfinished_positions;
   double unfinished_flops = 0;  ///< of these tasks
   std::size_t silent = 0;       ///< number of these tasks without flops
   unsigned long submitted = 0;

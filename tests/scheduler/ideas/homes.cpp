@@ -82,6 +82,115 @@ TEST_F(HomeOfAShortTask, IsOpenIfDurationsAreUnknown) {
   EXPECT_EQ(home_of_next(), no_worker);
 }
 
+/// The last task of a chain whose home is worker 1: a solve, which takes 2 s there. The home has five products of 1 s
+/// left. Worker 2, another model, takes 4 s for a product, but 3 s for a solve.
+class HomeOfALastTask : public Homes {
+ protected:
+  HomeOfALastTask() {
+    state.results.task_seconds = 1;
+    for (int i = 0; i < 5; i++) reserve(a_, product());
+    measure(a_, 1, 2);
+    measure(b_, 4, 3);
+  }
+  static std::vector<TileUse> product() { return {reads(1), updates(2)}; }
+  /// @param tasks  between the solve and the first task that reads its result; with eight, this one runs after 6.5 s
+  /// @param bytes  of the result
+  int home_after(int tasks = 8, std::size_t bytes = tile_bytes) {
+    backend.where.insert({tile(chain_), a_.node});
+    auto result = updates(chain_);
+    result.bytes = bytes;
+    auto solve = submit({reads(3), result});
+    solve->codelet = solve_;
+    for (int i = 0; i < tasks; i++) submit(product());
+    submit({reads(chain_), updates(4)});
+    state.chains.set_home(tile(chain_), a_.id);
+    task_ready(state, std::move(solve));
+    return state.chains.home(tile(chain_));
+  }
+  void measure(const Worker& worker, double product_seconds, double solve_seconds) {
+    Task task{.tiles = product(), .memory = 2 * tile_bytes};
+    for (int i = 0; i < 7; i++) state.durations.finished(task, worker.model, product_seconds);
+    task.codelet = solve_;
+    for (int i = 0; i < 7; i++) state.durations.finished(task, worker.model, solve_seconds);
+  }
+
+  const std::uintptr_t chain_ = 9;
+
+ private:
+  const CodeletId solve_ = reinterpret_cast<CodeletId>(1);
+};
+
+TEST_F(HomeOfALastTask, IsAWorkerThatSuitsItBetter) {
+  EXPECT_EQ(home_after(), b_.id);
+  EXPECT_EQ(b_.bound.size(), 1);
+}
+
+TEST_F(HomeOfALastTask, IsTheWorkerThatEndsItFirst) {
+  const auto& core = add_cpu(6);
+  measure(core, 50, 2.5);
+  EXPECT_EQ(home_after(), core.id);
+}
+
+TEST_F(HomeOfALastTask, StaysIfTheOtherWorkerIsAsSlowAtIt) {
+  measure(b_, 1.5, 3);
+  EXPECT_EQ(home_after(), a_.id);
+}
+
+TEST_F(HomeOfALastTask, IsAWorkerToWhichItsTilesMoveInTime) {
+  state.results.task_seconds = 100;
+  EXPECT_EQ(home_after(8, 150'000'000), b_.id);  // 3 s
+}
+
+TEST_F(HomeOfALastTask, StaysIfItsTilesTakeLongToMove) {
+  state.results.task_seconds = 100;
+  EXPECT_EQ(home_after(8, 200'000'000), a_.id);
+}
+
+TEST_F(HomeOfALastTask, StaysIfTheHomeHasNoOtherTask) {
+  for (int i = 0; i < 5; i++) a_.station.remove(0);
+  EXPECT_EQ(home_after(), a_.id);
+}
+
+TEST_F(HomeOfALastTask, StaysIfTheResultIsNeededEarlier) {
+  EXPECT_EQ(home_after(6), a_.id);  // after 5.5 s
+}
+
+TEST_F(HomeOfALastTask, StaysIfTasksDoNotRunInOrder) {
+  state.is_in_order = false;
+  EXPECT_EQ(home_after(), a_.id);
+}
+
+TEST_F(HomeOfALastTask, StaysIfTheOtherWorkerIsBusy) {
+  pop(b_, product());
+  EXPECT_EQ(home_after(), a_.id);
+}
+
+TEST_F(HomeOfALastTask, StaysIfTheChainContinues) {
+  submit({reads(3), updates(chain_)});
+  EXPECT_EQ(home_after(), a_.id);
+}
+
+TEST_F(HomeOfALastTask, StaysIfTheProgramSuggestsIt) {
+  backend.homes = {{tile(chain_), a_.id}};
+  EXPECT_EQ(home_after(), a_.id);
+}
+
+TEST_F(HomeOfALastTask, StaysIfADurationIsUnknown) {
+  measure(b_, 0, 3);
+  EXPECT_EQ(home_after(), a_.id);
+}
+
+// Two GPUs run the five tasks before it.
+TEST_F(HomeOfALastTask, IsNeededByTheFirstReaderOrAtTheEnd) {
+  const auto solve = submit({updates(chain_)});
+  EXPECT_EQ(seconds_until_needed(state, *solve), 2.5);
+  submit(product());
+  EXPECT_EQ(seconds_until_needed(state, *solve), 3);
+  submit({reads(chain_), updates(4)});
+  submit(product());
+  EXPECT_EQ(seconds_until_needed(state, *solve), 3);
+}
+
 TEST_F(Homes, TheRestOfAChainFollowsItsHome) {
   backend.homes = {{tile(1), a_.id}};
   push({updates(1)});
