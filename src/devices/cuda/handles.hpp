@@ -37,10 +37,9 @@ struct Lane {
   cublasHandle_t handle = nullptr;
   void* workspace = nullptr;        ///< device memory
   const void** pointers = nullptr;  ///< device memory for the pointers of batched operations
-  double* values =
-      nullptr;              ///< device memory for values that `take_values` moves to a Report; zeros between operations
-  void* results = nullptr;  ///< pinned memory for results that a task waits for
-  int multiprocessors = 0;  ///< number of multiprocessors available to kernels of this lane
+  double* values = nullptr;         ///< device memory: what `take_values` moves to a Report; zeros between operations
+  void* results = nullptr;          ///< pinned memory for results that a task waits for
+  int multiprocessors = 0;          ///< number of multiprocessors available to kernels of this lane
 };
 
 /// Creates the handle and the memory of a lane that already has its stream.
