@@ -35,6 +35,15 @@ __device__ double magnitude(Complex<R> x) {
 }
 
 template <typename R>
+__device__ R real_part(R x) {
+  return x;
+}
+template <typename R>
+__device__ R real_part(Complex<R> x) {
+  return x.re;
+}
+
+template <typename R>
 __device__ bool is_nan(R x) {
   return x != x;
 }

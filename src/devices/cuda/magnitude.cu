@@ -81,15 +81,6 @@ template <typename R>
 __device__ bool is_zero(Complex<R> x) {
   return x.re == 0 && x.im == 0;
 }
-template <typename R>
-__device__ R real_part(R x) {
-  return x;
-}
-template <typename R>
-__device__ R real_part(Complex<R> x) {
-  return x.re;
-}
-
 /// One block. Searches for zeros if `zeros`, else for elements that are not positive.
 template <bool zeros, typename N>
 __global__ void __launch_bounds__(threads) first_on_diagonal_kernel(int n, const N* A, int lda, int* first) {

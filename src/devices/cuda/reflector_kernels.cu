@@ -32,15 +32,6 @@ __global__ void __launch_bounds__(threads) scale_rows_kernel(int m, int n, const
 }
 
 template <typename R>
-__device__ R real_part(R x) {
-  return x;
-}
-template <typename R>
-__device__ R real_part(Complex<R> x) {
-  return x.re;
-}
-
-template <typename R>
 __device__ double square_of(R x, double shift) {
   const double distance = static_cast<double>(x) - shift;
   return distance * distance;
