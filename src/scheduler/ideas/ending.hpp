@@ -15,6 +15,9 @@ double seconds_until_free(const State& state, const Worker& worker);
 /// @return  infinity if very many tasks run before this one
 double seconds_until_ended(const State& state, const Worker& worker, const Task& task, double enough);
 
+/// A worker is clearly better than another one if it is by this factor: durations are only predicted.
+inline constexpr double clearly = 1.25;
+
 /// The first task that needs a tile of a task, as a position in the order of submission; 0: none. The next tasks of its
 /// chain do not count, unless they or the task write other tiles, too.
 unsigned long needed_first(const State& state, const Task& task);

@@ -57,18 +57,18 @@ void leave_chain(State& state, const Task& task) {
   const auto* const home = id != no_worker ? find_worker(state, id) : nullptr;
   if (home == nullptr || !home->present || home->kind == cpu_kind || home->station.empty()) return;
   const auto& other = *home->station.slots().back().task;
-  if (DurationModel::are_alike(task, other)) return;
+  const auto is_another_model = [&](const Worker* worker) { return worker->model != home->model; };
+  if (DurationModel::are_alike(task, other) || std::ranges::none_of(state.members, is_another_model)) return;
   const double own = predicted_seconds(state, *home, task), own_other = predicted_seconds(state, *home, other);
   // While some of the tasks before it wait for results, GPUs may reach the task that needs it earlier.
   double latest = seconds_until_needed(state, task) / 2;
   const auto able = [&](const Worker* worker) { return can_execute(*worker, task); };
   for (const auto& workers : state.kinds) {  // all workers of a kind take equally long
     const auto first = std::ranges::find_if(workers, able);
-    if (first == workers.end() || (*first)->model == home->model) continue;
+    if (first == workers.end() || !is_another_model(*first)) continue;
     const double seconds = predicted_seconds(state, **first, task),
                  other_seconds = predicted_seconds(state, **first, other);
     const double with_copies = seconds + state.cache.seconds_to_move(task, (*first)->node);
-    constexpr double clearly = 1.25;
     if (seconds <= 0 || with_copies >= latest || own * other_seconds <= clearly * with_copies * own_other) continue;
     for (const auto* worker : workers) {
       const double end = able(worker) ? seconds_until_ended(state, *worker, task, latest) : latest;

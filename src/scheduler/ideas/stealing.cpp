@@ -95,7 +95,6 @@ bool pays(const State& state, const Worker& thief, const Worker& victim, const L
   const auto stolen = state.options.chains ? state.chains.length(loot.task->output) : 1;
   const auto own = static_cast<double>(state.chains.unfinished(thief.id) + stolen),
              others = static_cast<double>(std::max(state.chains.unfinished(victim.id), victim.backlog()));
-  constexpr double clearly = 1.25;
   const bool are_known =
       predicted_seconds(state, victim, *loot.task) > 0 && predicted_seconds(state, thief, *loot.task) > 0;
   if (are_known && has_readers(state, *loot.task) && state.backend.suggested_home(loot.task->output) == no_worker) {
